@@ -16,15 +16,16 @@ type Scope struct {
 	ProjectID      string `json:"project_id,omitempty" format:"uuid" doc:"id of its project"`
 	Project        string `json:"project,omitempty" doc:"name of its project"`
 	Type           string `json:"type,omitempty" enum:"bare_metal,kubernetes" doc:"of a workspace"`
-	State          string `json:"state" enum:"active,suspended"`
+	State          string `json:"state" enum:"active,suspended,deleting"`
 	StateMeans     string `json:"state_means"`
 	SuspendedBy    string `json:"suspended_by,omitempty" enum:"organization,project" doc:"the scope above that is suspended, and this one with it"`
 	// SecondFactorRequired is of an organization.
-	SecondFactorRequired bool        `json:"second_factor_required,omitempty" doc:"of an organization: sessions and tokens of people without a second factor reach nothing in it"`
-	Operations           []Operation `json:"operations" nullable:"false" doc:"what state and permissions allow now, and what prevents the rest"`
-	Version              int64       `json:"version" doc:"also the ETag"`
-	CreatedAt            time.Time   `json:"created_at"`
-	UpdatedAt            time.Time   `json:"updated_at"`
+	SecondFactorRequired bool           `json:"second_factor_required,omitempty" doc:"of an organization: sessions and tokens of people without a second factor reach nothing in it"`
+	Deletion             *ScopeDeletion `json:"deletion,omitempty" doc:"while it is deleted with all that is in it"`
+	Operations           []Operation    `json:"operations" nullable:"false" doc:"what state and permissions allow now, and what prevents the rest"`
+	Version              int64          `json:"version" doc:"also the ETag"`
+	CreatedAt            time.Time      `json:"created_at"`
+	UpdatedAt            time.Time      `json:"updated_at"`
 }
 
 // CreateOrganization makes an organization with its SSH key, a project and a workspace that are called default.

@@ -10,13 +10,16 @@ import (
 type Plan struct {
 	ID              string          `json:"id" format:"uuid"`
 	Workspace       string          `json:"workspace"`
-	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cross-check" doc:"id of the operation that is planned; cross-check: a policy looks whether all is as promised, and nobody applies it"`
+	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,cross-check" doc:"id of the operation that is planned; cross-check: a policy looks whether all is as promised, and nobody applies it"`
 	Request         json.RawMessage `json:"request" doc:"body of that operation; apply the plan with the same body"`
 	Kind            string          `json:"kind" doc:"kind of the job that the action creates"`
 	KindMeans       string          `json:"kind_means"`
-	HostID          string          `json:"host_id" format:"uuid"`
+	HostID          string          `json:"host_id,omitempty" format:"uuid"`
 	SharedHost      bool            `json:"shared_host,omitempty" doc:"its host is of another workspace, which granted it; the changes of files there are counted and not shown"`
-	Host            string          `json:"host" doc:"name of the host that was checked"`
+	Host            string          `json:"host,omitempty" doc:"name of the host that was checked"`
+	ScopeKind       string          `json:"scope_kind,omitempty" enum:"organization,project,workspace" doc:"of a plan to delete a scope with all that is in it, which has no host and no playbook"`
+	ScopeID         string          `json:"scope_id,omitempty" format:"uuid" doc:"id of that scope"`
+	ScopePath       string          `json:"scope_path,omitempty" doc:"path of that scope"`
 	UnitID          string          `json:"unit_id,omitempty"`
 	Unit            string          `json:"unit,omitempty" doc:"name of the unit; for a new allocation the chosen unit, which is not reserved"`
 	AllocationID    string          `json:"allocation_id,omitempty" doc:"id of the allocation; for a new one the id that it gets when the plan is applied"`
@@ -26,11 +29,11 @@ type Plan struct {
 	State           string          `json:"state" enum:"checking,ready,failed,applied"`
 	StateMeans      string          `json:"state_means"`
 	Expired         bool            `json:"expired" doc:"whether it is too old to be applied"`
-	JobID           string          `json:"job_id" format:"uuid" doc:"the job that checks it"`
+	JobID           string          `json:"job_id,omitempty" format:"uuid" doc:"the job that checks it"`
 	AppliedJobID    string          `json:"applied_job_id,omitempty" doc:"the job that applies it"`
-	Playbook        string          `json:"playbook"`
-	PlaybookVersion int             `json:"playbook_version"`
-	PlaybookSHA256  string          `json:"playbook_sha256" doc:"SHA-256 of the playbook's version"`
+	Playbook        string          `json:"playbook,omitempty"`
+	PlaybookVersion int             `json:"playbook_version,omitempty"`
+	PlaybookSHA256  string          `json:"playbook_sha256,omitempty" doc:"SHA-256 of the playbook's version"`
 	VariablesSHA256 string          `json:"variables_sha256,omitempty" doc:"SHA-256 of the variables of its plays"`
 	Observed        *PlanObserved   `json:"observed_state,omitempty" doc:"checksums of what the check was based on"`
 	Counts          *PlanCounts     `json:"counts,omitempty" doc:"result of the check; absent until it has succeeded"`
@@ -71,7 +74,7 @@ type DecidePlan struct {
 
 // PlannedKinds are the kinds of jobs that have plans.
 func PlannedKinds() []string {
-	return []string{"allocation_keys", "allocation_network", "host_decommission", "host_initialize", "host_relayout", "unit_allocate", "unit_deallocate"}
+	return []string{"allocation_keys", "allocation_network", "host_decommission", "host_initialize", "host_relayout", "scope_delete", "unit_allocate", "unit_deallocate"}
 }
 
 // PlanProposal is what an allocation would be given.
@@ -99,7 +102,8 @@ type PlanCounts struct {
 }
 
 // PlanChange is one thing that would change. All of its text came from the
-// host: show it as text, never as markup.
+// host: show it as text, never as markup. In the plan of a deletion, task is the
+// path of the scope that the thing is in.
 type PlanChange struct {
 	Play   string `json:"play" doc:"file of the playbook"`
 	Role   string `json:"role,omitempty"`
@@ -118,7 +122,7 @@ type PlanFilter struct {
 	State      string `query:"state" maxLength:"32" doc:"a state, or expired; ready excludes expired plans"`
 	Host       string `query:"host" maxLength:"64" doc:"id or name"`
 	Allocation string `query:"allocation" maxLength:"64" doc:"id or login user"`
-	Action     string `query:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cross-check" doc:"the planned operation; without it, plans of the policy cross_check are left out"`
+	Action     string `query:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,cross-check" doc:"the planned operation; without it, plans of the policy cross_check are left out"`
 	Approval   string `query:"approval" enum:"pending,mine" doc:"pending: waits for approvals; mine: and you can still approve it"`
 }
 

@@ -71,6 +71,7 @@ func New(t testing.TB) *Site {
 	}
 	s.Password = password
 	areas := s.areas()
+	s.site.Intents = intent.New(s.site.DB, intent.Config{Targets: s.site.Policy, Kinds: areas.Kinds})
 	server := httpapi.New(httpapi.Config{
 		Roles: iam.Permissions(api.Permissions()),
 		Kinds: areas.Kinds, Areas: areas.Routes, Policies: s.reconcile(areas),
@@ -108,7 +109,7 @@ func (s *Site) areas() app.Areas {
 	areas, err := app.NewAreas(app.Parts{DB: d, Engine: kernel.Engine{DB: d}, Keyset: keys, Config: config.Config{
 		DNSResolver: &netip.AddrPort{}, ChannelNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		ManagementNetworks: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")},
-	}, Version: "test", Repair: s.repair, Play: s.site.Worker(nil).PlayFor})
+	}, Version: "test", Repair: s.repair, Play: s.site.Worker(nil).PlayFor, Intents: &s.site.Intents})
 	if err != nil {
 		s.t.Fatal(err)
 	}

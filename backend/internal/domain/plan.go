@@ -62,6 +62,10 @@ const (
 	ActionReplaceKeys  = "replace-allocation-keys"
 	ActionMoveNetwork  = "move-allocation-network"
 	ActionDeallocate   = "deallocate"
+	// A scope is deleted with all that is in it.
+	ActionCascadeOrganization = "cascade-organization"
+	ActionCascadeProject      = "cascade-project"
+	ActionCascadeWorkspace    = "cascade-workspace"
 	// ActionCrossCheck is no operation: a policy looks whether a host or a unit is as promised. Nobody applies it.
 	ActionCrossCheck = "cross-check"
 )

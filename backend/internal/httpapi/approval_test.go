@@ -16,10 +16,10 @@ import (
 	"kloigos/backend/internal/store"
 )
 
-// PlannedKinds are those of the joint table whose jobs change a host.
+// PlannedKinds are those of the joint table whose jobs change a host, and the deletion of scopes.
 func TestPlannedKinds(t *testing.T) {
 	t.Parallel()
-	var kinds []string
+	kinds := []string{iam.ScopeDelete.Name}
 	for _, j := range domain.JointTable {
 		if j.Changes() {
 			kinds = append(kinds, string(j.Kind))

@@ -100,7 +100,7 @@ func SecretShown(what string, id uuid.UUID) error {
 
 // CallOf is who asks, in which scope and under which key.
 func CallOf(ctx context.Context) kernel.Call {
-	return kernel.Call{Actor: actor(ctx), Workspace: workspace(ctx), Key: requestOf(ctx).key}
+	return kernel.Call{Actor: actor(ctx), Workspace: workspace(ctx), Key: requestOf(ctx).key, Creates: requestOf(ctx).creates}
 }
 
 // Workspace is the scope of a request.

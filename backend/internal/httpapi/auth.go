@@ -47,6 +47,7 @@ func (s *Server) admit(ctx context.Context, permission, authorization string) er
 	if bearer.Stale {
 		s.uses.note(bearer.TokenID)
 	}
+	requestOf(ctx).creates = strings.HasSuffix(permission, ":create")
 	if err := s.permit(ctx, permission); err != nil {
 		return s.asProblem(ctx, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/store"
@@ -26,6 +27,7 @@ func (s *Server) registerPlans() {
 	register(s, "get-plan", h.getPlan)
 	register(s, "approve-plan", h.decidePlan(domain.DecisionApprove))
 	register(s, "refuse-plan", h.decidePlan(domain.DecisionRefuse))
+	s.registerCascades()
 }
 
 // planned is the answer of an action that can be planned: the object that it
@@ -154,7 +156,11 @@ func (s planHandlers) showPlan(ctx context.Context, rules intent.ApprovalRules, 
 		if *failed != nil {
 			return api.Plan{}
 		}
-		shown, err := s.presentedPlan(ctx, p, rules)
+		present := func() (api.Plan, error) { return s.presentedPlan(ctx, p, rules) }
+		if p.ScopeID != nil { // rules at each scope that goes bind it
+			present = func() (api.Plan, error) { return s.shownPlan(ctx, p) }
+		}
+		shown, err := present()
 		*failed = err
 		return shown
 	}
@@ -162,7 +168,7 @@ func (s planHandlers) showPlan(ctx context.Context, rules intent.ApprovalRules, 
 
 // shownPlan is one plan as the bearer sees it.
 func (s planHandlers) shownPlan(ctx context.Context, p store.Plan) (api.Plan, error) {
-	rules, err := s.intents.ApprovalRules(ctx, p.WorkspaceID)
+	rules, err := s.intents.RulesOfPlan(ctx, p)
 	if err != nil {
 		return api.Plan{}, err
 	}
@@ -180,7 +186,7 @@ func (s planHandlers) presentedPlan(ctx context.Context, p store.Plan, rules int
 		return api.Plan{}, err
 	}
 	out := presentPlan(p, stale)
-	out.Operations = presentOperations(intent.PlanOperations(p, stale, approval, decider(ctx)))
+	out.Operations = presentOperations(intent.PlanOperations(p, stale, approval, s.deciderOf(ctx, p)))
 	if approval.Needed > 0 || len(approval.Decisions) > 0 {
 		out.Approvals = presentApprovals(p, approval)
 	}
@@ -228,7 +234,7 @@ func (s planHandlers) decidePlan(decision string) func(context.Context, *struct 
 			return nil, err
 		}
 		err = s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error {
-			return s.intents.DecidePlan(ctx, call, p.ID, decider(ctx).Person, decision, in.Body.Reason)
+			return s.intents.DecidePlan(ctx, call, p.ID, s.deciderOf(ctx, p), decision, in.Body.Reason)
 		})
 		if err != nil {
 			return nil, err
@@ -263,6 +269,10 @@ func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {
 		Expired: p.Expired && p.State != domain.PlanApplied, JobID: p.JobID.String(), AppliedJobID: text(p.AppliedJobID), Playbook: p.Playbook,
 		PlaybookVersion: p.PlaybookVersion, PlaybookSHA256: p.PlaybookSHA256, VariablesSHA256: p.VariablesSHA256,
 		Operations: []api.Operation{}, RequestedBy: p.RequestedBy, CreatedAt: p.CreatedAt, CheckedAt: p.CheckedAt, ExpiresAt: p.ExpiresAt,
+	}
+	if p.ScopeID != nil {
+		out.HostID, out.JobID, out.KindMeans = "", "", iam.ScopeDelete.Means
+		out.ScopeKind, out.ScopeID, out.ScopePath = value(p.Scope), p.ScopeID.String(), value(p.ScopePath)
 	}
 	if p.Proposal != nil && p.Action == domain.ActionAllocate {
 		out.Proposal = &api.PlanProposal{

@@ -34,6 +34,7 @@ type request struct {
 	at        scope.Located      // the workspace that it is about; zeros where it is about none
 	workspace string             // how the request names it; "" where it does not
 	key       *store.Idempotency // that the client gave; nil: none
+	creates   bool               // it adds something
 	faults    []api.FieldProblem // that strict found; the rest is looked at before they are told
 	// meaning finds bad fields among those whose shape is good; nil where the
 	// shape is all there is.

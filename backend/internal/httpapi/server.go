@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/intent"
@@ -81,27 +82,29 @@ type Config struct {
 
 // Server is the HTTP side of one backend.
 type Server struct {
-	cfg      Config
-	db       *store.DB
-	intents  *intent.Intents
-	log      *slog.Logger
-	app      *fiber.App
-	api      huma.API
-	openapi  []byte
-	roles    map[string]map[string]bool // of the product: role -> permission
-	accesses accesses
-	handled  map[string]bool // operation ids that have a handler
-	metrics  *metrics
-	limiter  *limiter
-	uses     uses
-	scrapers scrapers
-	ready    *ready
-	backlog  *recent.Reads[struct{}, []store.Backlog]
-	capacity *recent.Reads[uuid.UUID, api.Capacity]
-	watches  watches
-	bearers  *recent.Reads[string, store.Bearer] // of viewers, by the hash of the token
-	viewers  chan struct{}                       // one for each
-	gates    chan struct{}                       // one for each upload that is being looked at
+	cfg     Config
+	db      *store.DB
+	intents *intent.Intents
+	log     *slog.Logger
+	app     *fiber.App
+	api     huma.API
+	openapi []byte
+	roles   map[string]map[string]bool // of the product: role -> permission
+
+	presentScope func(context.Context, iam.Scope) (api.Scope, error)
+	accesses     accesses
+	handled      map[string]bool // operation ids that have a handler
+	metrics      *metrics
+	limiter      *limiter
+	uses         uses
+	scrapers     scrapers
+	ready        *ready
+	backlog      *recent.Reads[struct{}, []store.Backlog]
+	capacity     *recent.Reads[uuid.UUID, api.Capacity]
+	watches      watches
+	bearers      *recent.Reads[string, store.Bearer] // of viewers, by the hash of the token
+	viewers      chan struct{}                       // one for each
+	gates        chan struct{}                       // one for each upload that is being looked at
 	// largeBodies holds a place for each large body that is being decoded.
 	largeBodies chan struct{}
 	collector   memory.Collector

@@ -45,7 +45,7 @@ func approvalOf(p store.Plan, rules []iam.ApprovalRule, decisions []store.PlanDe
 
 // approval reads what is asked of a plan now, and what people decided.
 func approval(ctx context.Context, r store.Reads, p store.Plan) (PlanApproval, error) {
-	rules, err := r.ApprovalRules(ctx, p.WorkspaceID)
+	rules, err := r.PlanRules(ctx, p)
 	if err != nil {
 		return PlanApproval{}, err
 	}
@@ -62,6 +62,11 @@ type ApprovalRules []iam.ApprovalRule
 // ApprovalRules reads the rules that bind a workspace.
 func (in *Intents) ApprovalRules(ctx context.Context, workspace uuid.UUID) (ApprovalRules, error) {
 	return in.db.ApprovalRules(ctx, workspace)
+}
+
+// RulesOfPlan reads the rules that bind a plan.
+func (in *Intents) RulesOfPlan(ctx context.Context, p store.Plan) (ApprovalRules, error) {
+	return in.db.PlanRules(ctx, p)
 }
 
 // PlanApproval is what is asked of a plan, for who reads it. Without rules over its workspace nobody decides, and nothing is read.
@@ -105,6 +110,7 @@ func withoutApproval(ctx context.Context, tx *store.Tx, who domain.Actor, worksp
 type Decider struct {
 	Account uuid.UUID
 	Person  bool // false: a service account
+	Narrow  bool // may approve plans of the workspace, and not at the scope that a plan deletes
 }
 
 // CanDecide tells why somebody can't approve or refuse a plan now; nil if they can.
@@ -115,6 +121,8 @@ func CanDecide(p store.Plan, a PlanApproval, by Decider, decision string) error 
 	switch {
 	case !by.Person:
 		return domain.Conflictf("not_a_person", "only people approve or refuse plans; a service account does not")
+	case by.Narrow:
+		return domain.Conflictf("not_an_approver", "the plan deletes more than the workspace; who may approve plans in all that goes decides about it")
 	case a.Needed == 0:
 		return domain.Conflictf("no_approval_needed", "no rule asks for an approval of this plan")
 	case a.Refused || a.Late():
@@ -134,7 +142,7 @@ func CanDecide(p store.Plan, a PlanApproval, by Decider, decision string) error 
 }
 
 // DecidePlan approves or refuses a plan.
-func (in *Intents) DecidePlan(ctx context.Context, call Call, id uuid.UUID, person bool, decision, reason string) error {
+func (in *Intents) DecidePlan(ctx context.Context, call Call, id uuid.UUID, by Decider, decision, reason string) error {
 	return in.do(ctx, call, func(tx *store.Tx) error {
 		if err := tx.HoldPlan(ctx, id); err != nil {
 			return err
@@ -147,7 +155,7 @@ func (in *Intents) DecidePlan(ctx context.Context, call Call, id uuid.UUID, pers
 		if err != nil {
 			return err
 		}
-		if err := CanDecide(p, now, Decider{call.Actor.ID, person}, decision); err != nil {
+		if err := CanDecide(p, now, by, decision); err != nil {
 			return err
 		}
 		decide := tx.RefusePlan

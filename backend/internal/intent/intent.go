@@ -63,6 +63,9 @@ func (in *Intents) do(ctx context.Context, call Call, f func(tx *store.Tx) error
 		if err := claimKey(ctx, tx, call); err != nil {
 			return err
 		}
+		if err := call.Keep(ctx, tx.Tx); err != nil {
+			return err
+		}
 		return f(tx)
 	})
 	if err == nil && in.cfg.Wake != nil {

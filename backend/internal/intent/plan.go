@@ -261,6 +261,9 @@ func about(p store.Plan, proposal *store.Proposal) inputs.About {
 // moved compares what a plan was made of with what is there now; nil if
 // nothing moved.
 func moved(ctx context.Context, r store.Reads, p store.Plan, of inputs.About) (*PlanStale, error) {
+	if p.ScopeID != nil {
+		return deletionMoved(ctx, r, p)
+	}
 	var stale PlanStale
 	v, err := r.DefaultPlaybookVersion(ctx, p.Playbook)
 	if err != nil {

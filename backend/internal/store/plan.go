@@ -83,19 +83,27 @@ type Plan struct {
 	Expired           bool               `db:"expired"`
 	AskedBy           []uuid.UUID        `db:"asked_by"`    // accounts, none of which approves it; nil: made by an older backend
 	AgeSeconds        int64              `db:"age_seconds"` // of the check; 0 before it ends
+	// Of a plan to delete a scope, which has no host, playbook and job of a check.
+	Scope     *string     `db:"scope"` // 'organization', 'project' or 'workspace'
+	ScopeID   *uuid.UUID  `db:"scope_id"`
+	ScopePath *string     `db:"scope_path"`
+	ScopeIDs  []uuid.UUID `db:"scope_ids"` // of all that go
 }
 
 // What the check told is large, and read only where it is asked for ($1).
 const sqlPlan = `
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true`
@@ -211,7 +219,7 @@ UPDATE plans
 // for approvals, the one that they leave.
 func (tx *Tx) SetPlanResult(ctx context.Context, p Plan) (iam.Approval, error) {
 	tx.Touch(nounPlan, p.ID)
-	rules, err := tx.ApprovalRules(ctx, p.WorkspaceID)
+	rules, err := tx.PlanRules(ctx, p)
 	if err != nil {
 		return iam.Approval{}, err
 	}

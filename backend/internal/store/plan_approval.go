@@ -24,7 +24,8 @@ type PlanDecision struct {
 }
 
 // sqlDecisionCounts holds for a decision v about a plan p whose account can still log in and has a role there with the permission
-// to approve plans: one of the product's, which a test compares with iam.Roles, or one that the organization made.
+// to approve plans: one of the product's, which a test compares with iam.Roles, or one that the organization made. Who decides about the
+// deletion of a scope has it at that scope or above.
 const sqlDecisionCounts = `
 EXISTS (SELECT 1
           FROM accounts ca
@@ -33,6 +34,7 @@ EXISTS (SELECT 1
           JOIN projects cp ON cp.id = cw.project_id
           LEFT JOIN roles cr ON cr.id = cg.role_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (p.approver_ids IS NULL OR cg.scope_id = ANY(p.approver_ids))
            AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions)))`
 
 const sqlPlanDecisions = `
@@ -44,12 +46,13 @@ SELECT v.account_id, a.name AS account, v.decision, v.reason, v.created_at,` + s
  ORDER BY v.created_at, v.account_id
  LIMIT 200`
 
-// sqlRulesOver joins a plan p with the rules r over its workspace that name its kind.
+// sqlRulesOver joins a plan p with the rules r over its workspace that name its kind; iam.ApprovalFor says the same.
 const sqlRulesOver = `
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)`
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))`
 
 // sqlPlanLacks holds for a plan p that the present rules ask more approvals for than it has, and that nobody refused.
 const sqlPlanLacks = `

@@ -44,8 +44,10 @@ var organization = shape.Noun[api.Scope, api.OrganizationFilter]{
 		shape.Do("require-second-factor", "require-second-factor", (*client.Client).RequireSecondFactor).
 			Asks("Ask for a second factor in %s? Sessions and tokens of people without one reach nothing in it then."),
 		shape.Do("waive-second-factor", "waive-second-factor", (*client.Client).WaiveSecondFactor).Asks("Let people without a second factor into %s?"),
-		shape.Delete("delete-organization", (*client.Client).DeleteOrganization),
 	},
+	Extra: []func(*shape.App, shape.Noun[api.Scope, api.OrganizationFilter]) *cobra.Command{deleteScope[api.OrganizationFilter]("an", scopeCalls{
+		(*client.Client).GetOrganization, (*client.Client).DeleteOrganization, (*client.Client).PlanOrganizationCascade, (*client.Client).CascadeOrganization,
+	})},
 }
 
 var project = shape.Noun[api.Scope, api.ProjectFilter]{
@@ -58,8 +60,10 @@ var project = shape.Noun[api.Scope, api.ProjectFilter]{
 		shape.Change("change-project", (*client.Client).ChangeProject),
 		shape.Do("suspend", "suspend-project", (*client.Client).SuspendProject).Asks("Suspend %s? Nothing in it can be changed then."),
 		shape.Do("resume", "resume-project", (*client.Client).ResumeProject),
-		shape.Delete("delete-project", (*client.Client).DeleteProject),
 	},
+	Extra: []func(*shape.App, shape.Noun[api.Scope, api.ProjectFilter]) *cobra.Command{deleteScope[api.ProjectFilter]("a", scopeCalls{
+		(*client.Client).GetProject, (*client.Client).DeleteProject, (*client.Client).PlanProjectCascade, (*client.Client).CascadeProject,
+	})},
 }
 
 var workspace = shape.Noun[api.Scope, api.WorkspaceFilter]{
@@ -73,8 +77,10 @@ var workspace = shape.Noun[api.Scope, api.WorkspaceFilter]{
 		shape.DoWith("move", "move-workspace", (*client.Client).MoveWorkspace),
 		shape.Do("suspend", "suspend-workspace", (*client.Client).SuspendWorkspace).Asks("Suspend %s? Nothing in it can be changed then."),
 		shape.Do("resume", "resume-workspace", (*client.Client).ResumeWorkspace),
-		shape.Delete("delete-workspace", (*client.Client).DeleteWorkspace),
 	},
+	Extra: []func(*shape.App, shape.Noun[api.Scope, api.WorkspaceFilter]) *cobra.Command{deleteScope[api.WorkspaceFilter]("a", scopeCalls{
+		(*client.Client).GetWorkspace, (*client.Client).DeleteWorkspace, (*client.Client).PlanWorkspaceCascade, (*client.Client).CascadeWorkspace,
+	})},
 }
 
 var grant = shape.Noun[api.Grant, api.GrantFilter]{

@@ -70,6 +70,9 @@ func applyPlan(a *shape.App, plan plans) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if p.ScopeID != "" {
+				return shape.Fail(shape.CodeUsage, "apply it with: kloigos %s delete %s --cascade --plan-id %s", p.ScopeKind, p.ScopePath, p.ID)
+			}
 			for _, noun := range a.Nouns {
 				actions := noun.AllActions()
 				if i := slices.IndexFunc(actions, func(x shape.Action) bool { return x.Route == p.Action }); i >= 0 {

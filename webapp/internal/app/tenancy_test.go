@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/apitest"
@@ -131,6 +132,7 @@ func TestScopesAreChanged(t *testing.T) {
 	}
 	s.api.Answer("delete-workspace", 204, nil)
 	s.wantRedirectTo(s.post("/w/acme/web/live/workspaces/"+workspaceID+"/delete", url.Values{"confirm": {"live"}, "version": {"2"}}), "/projects/"+projectID+"?said=scope-deleted")
+	s.deletesAll()
 	moved := workspaceOf()
 	moved.Path = "acme/shop/live"
 	s.api.Answer("move-workspace", 200, moved)
@@ -139,6 +141,32 @@ func TestScopesAreChanged(t *testing.T) {
 	s.api.Answer("suspend-workspace", 200, workspaceOf())
 	s.wantStatus(s.post("/workspaces/"+workspaceID+"/suspend", url.Values{"confirm": {"other"}}), http.StatusUnprocessableEntity)
 	s.wantStatus(s.post("/workspaces/"+workspaceID+"/suspend", url.Values{"confirm": {"live"}, "version": {"2"}}), http.StatusSeeOther)
+}
+
+// deletesAll plans the deletion of a workspace with all that is in it, and confirms it on the plan's page.
+func (s *site) deletesAll() {
+	s.t.Helper()
+	const planID = "6d1f3f6e-7c0b-4d5a-9a55-0f1f7a3f2c77"
+	now := time.Now()
+	plan := api.Plan{
+		ID: planID, Workspace: workspaceID, Action: "cascade-workspace", Kind: "scope_delete", KindMeans: "deletes a scope", ScopeKind: "workspace", ScopeID: workspaceID,
+		ScopePath: "acme/web/live", State: "ready", Counts: &api.PlanCounts{Remove: 2}, CheckedAt: &now, ExpiresAt: now.Add(time.Hour),
+		Changes:    []api.PlanChange{{Task: "acme/web/live", Kind: "allocation", Name: "ada", Action: "remove"}, {Kind: "workspace", Name: "acme/web/live", Action: "remove"}},
+		Operations: []api.Operation{{Name: "apply", Allowed: true}},
+	}
+	s.api.Answer("cascade-workspace", 202, plan)
+	at := "/w/acme/web/live/plans/" + planID
+	s.wantRedirectTo(s.post("/workspaces/"+workspaceID+"/cascade", nil), at)
+	s.api.Answer("get-plan", 200, plan)
+	s.wantText(s.get(at), "delete acme/web/live with all that is in it", "ada", "allocation")
+	s.wantText(s.post(at+"/apply", url.Values{"confirm": {"other"}}), "the typed text is not live")
+	deleting := workspaceOf()
+	deleting.State, deleting.Deletion = "deleting", &api.ScopeDeletion{JobID: planID, Workspace: workspaceID, State: "running"}
+	s.api.Answer("cascade-workspace", 202, deleting)
+	s.wantRedirectTo(s.post(at+"/apply", url.Values{"confirm": {"live"}}), "/workspaces/"+workspaceID+"?said=scope-deleting")
+	s.api.Answer("get-workspace", 200, deleting)
+	s.wantText(s.get("/workspaces/"+workspaceID), "/w/acme/web/live/jobs/"+planID, "deleting")
+	s.api.Answer("get-workspace", 200, workspaceOf())
 }
 
 // What may not be done has no button: one question for each scope.

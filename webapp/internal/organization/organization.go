@@ -43,6 +43,7 @@ var Area = page.Area{
 		"scope-resumed":        "It is resumed.",
 		"factor-required":      "Sessions and tokens of people without a second factor reach nothing of it now.",
 		"factor-waived":        "Nobody needs a second factor in it any more.",
+		"scope-deleting":       "It is being deleted with all that is in it. Nothing is added to it any more.",
 		"scope-deleted":        "It is deleted. Its history stays, and the name is free again.",
 	},
 }
@@ -54,24 +55,28 @@ type level struct {
 	change            func(*client.Client, context.Context, string, api.ChangeScope, ...client.Option) (api.Scope, error)
 	suspend, resume   func(*client.Client, context.Context, string, ...client.Option) (api.Scope, error)
 	remove            func(*client.Client, context.Context, string, ...client.Option) error
+	cascade           func(*client.Client, context.Context, string, ...client.Option) (api.Plan, error) // a plan of it
 }
 
 var levels = map[string]level{
 	"organization": {
 		"organization", "/organizations", "An organization holds projects. Others can't see, guess or count what is in it.",
 		(*client.Client).GetOrganization, (*client.Client).ChangeOrganization, (*client.Client).SuspendOrganization, (*client.Client).ResumeOrganization, (*client.Client).DeleteOrganization,
+		(*client.Client).PlanOrganizationCascade,
 	},
 	"project": {
 		"project", "/projects", "A project holds workspaces.",
 		(*client.Client).GetProject, (*client.Client).ChangeProject, (*client.Client).SuspendProject, (*client.Client).ResumeProject, (*client.Client).DeleteProject,
+		(*client.Client).PlanProjectCascade,
 	},
 	"workspace": {
 		"workspace", "/workspaces", "A workspace holds hosts, units, allocations, addresses, DNS zones and channels.",
 		(*client.Client).GetWorkspace, (*client.Client).ChangeWorkspace, (*client.Client).SuspendWorkspace, (*client.Client).ResumeWorkspace, (*client.Client).DeleteWorkspace,
+		(*client.Client).PlanWorkspaceCascade,
 	},
 }
 
-var tones = states.Tones{"active": ui.Good, "suspended": ui.Shut}
+var tones = states.Tones{"active": ui.Good, "suspended": ui.Shut, "deleting": ui.Busy}
 
 func mount(r fiber.Router, a *page.App) {
 	r.Get("/organizations", a.Page(list))
@@ -93,6 +98,7 @@ func mount(r fiber.Router, a *page.App) {
 		r.Post(l.list+"/:id/suspend", a.Page(l.do(l.suspend, "scope-suspended")))
 		r.Post(l.list+"/:id/resume", a.Page(l.do(l.resume, "scope-resumed")))
 		r.Post(l.list+"/:id/delete", a.Page(l.delete))
+		r.Post(l.list+"/:id/cascade", a.Page(l.planCascade))
 	}
 }
 
@@ -199,6 +205,7 @@ type view struct {
 	Operations []ui.Operation
 	Projects   []api.Scope // of an organization
 	Workspaces []api.Scope // of an organization or a project
+	Deletes    string      // the page of the job that deletes it; "" for none
 	Open       string      // where its events and objects are shown; "" where the session sees none
 	Wrong      ui.Problems
 }
@@ -234,6 +241,11 @@ func (l level) draw(r *page.Request, status int, s api.Scope, wrong ui.Problems)
 		v.Open = "/"
 	} else if len(v.Workspaces) > 0 {
 		v.Open = "/w/" + v.Workspaces[0].Path + "/"
+	}
+	if d := s.Deletion; d != nil {
+		if i := slices.IndexFunc(v.Workspaces, func(w api.Scope) bool { return w.ID == d.Workspace }); i >= 0 {
+			v.Deletes = "/w/" + v.Workspaces[i].Path + "/jobs/" + d.JobID
+		}
 	}
 	return r.Show(page.View{Title: s.Path, Nav: "/organizations", Status: status, Body: scopePage(v)})
 }
@@ -275,9 +287,10 @@ func (l level) operations(s api.Scope) []ui.Operation {
 		{Name: "waive-second-factor", Label: "End to ask for a second factor", What: "A password alone is enough then.", Action: at + "/waive-second-factor", Version: s.Version},
 		{Name: "suspend", Label: "Suspend", What: "Nothing in it can be changed then. Running jobs continue.", Action: at + "/suspend", Danger: true, Confirm: s.Name, Typed: "its name", Version: s.Version},
 		{Name: "delete", Label: "Delete", What: "Only if nothing is in it any more.", Action: at + "/delete", Danger: true, Confirm: s.Name, Typed: "its name", Version: s.Version},
+		{Name: "cascade", Label: "Delete with all that is in it", What: "Shows a plan first, which lists all that goes. Nothing is deleted before you confirm that.", Action: at + "/cascade", Danger: true},
 	})
 	all = ui.Possible(all, s.SecondFactorRequired, "waive-second-factor", "require-second-factor")
-	return ui.Possible(all, s.State == "suspended", "resume", "suspend")
+	return ui.Possible(all, s.State == "suspended" || s.State == "deleting", "resume", "suspend")
 }
 
 // refused draws the page of a scope with why something can't be done with it.
@@ -322,6 +335,23 @@ func (l level) delete(r *page.Request) error {
 	r.Renamed(s.Path, "")
 	up := above(s)
 	return r.Go(up[len(up)-1].Href, "scope-deleted")
+}
+
+// planCascade makes a plan to delete a scope with all that is in it, and shows it. It stands in a workspace that goes.
+func (l level) planCascade(r *page.Request) error {
+	s, err := l.get(r.API, r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	p, err := l.cascade(r.API, r.Ctx, s.ID)
+	if err != nil {
+		return l.refused(r, s, err)
+	}
+	in, err := r.API.GetWorkspace(r.Ctx, p.Workspace)
+	if err != nil {
+		return err
+	}
+	return r.Go("/w/"+in.Path+"/plans/"+p.ID, "")
 }
 
 func (l level) showEdit(r *page.Request) error { return l.drawEdit(r, fiber.StatusOK, ui.Form{}) }

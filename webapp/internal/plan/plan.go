@@ -91,6 +91,8 @@ func apply(r *page.Request) error {
 		_, job, err = r.API.MoveNetwork(r.Ctx, p.AllocationID, bound)
 	case "deallocate":
 		_, job, err = r.API.Deallocate(r.Ctx, p.AllocationID, api.Deallocate{Confirm: p.LoginUser}, bound)
+	case "cascade-organization", "cascade-project", "cascade-workspace":
+		return applyCascade(r, p)
 	default:
 		return &api.Problem{Status: fiber.StatusConflict, Code: "unknown_action", Detail: "this web app does not know how to apply a plan of " + p.Action}
 	}
@@ -123,9 +125,30 @@ func typed(p api.Plan) string {
 		return p.Host
 	case "deallocate":
 		return p.LoginUser
+	case "cascade-organization", "cascade-project", "cascade-workspace":
+		return p.ScopePath[strings.LastIndexByte(p.ScopePath, '/')+1:]
 	default:
 		return ""
 	}
+}
+
+// applyCascade begins to delete a scope. The scope's page shows how far that is: the job goes with it.
+func applyCascade(r *page.Request, p api.Plan) (err error) {
+	body, bound := api.Cascade{Confirm: r.Form("confirm")}, client.AsPlanned(p.ID)
+	at := map[string]string{"organization": "/organizations/", "project": "/projects/", "workspace": "/workspaces/"}[p.ScopeKind] + p.ScopeID
+	switch p.ScopeKind {
+	case "organization":
+		_, _, err = r.API.CascadeOrganization(r.Ctx, p.ScopeID, body, bound)
+	case "project":
+		_, _, err = r.API.CascadeProject(r.Ctx, p.ScopeID, body, bound)
+	default:
+		_, _, err = r.API.CascadeWorkspace(r.Ctx, p.ScopeID, body, bound)
+	}
+	if err != nil {
+		return err
+	}
+	r.Renamed(p.ScopePath, "") // the pages of what goes are gone soon
+	return r.Go(at, "scope-deleting")
 }
 
 func title(p api.Plan) string {
@@ -137,6 +160,8 @@ func title(p api.Plan) string {
 		words = "look whether " + p.Host + " is as promised"
 	case p.Action == "create-allocation":
 		words = "allocate " + p.Unit + " to " + p.LoginUser
+	case p.ScopeID != "":
+		words = "delete " + p.ScopePath + " with all that is in it"
 	case p.AllocationID != "":
 		words += " of " + p.LoginUser + " on " + p.Unit
 	default:

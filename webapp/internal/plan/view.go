@@ -16,7 +16,8 @@ type listView struct {
 }
 
 var planActions = []string{
-	"initialize-host", "refence-host", "relayout-host", "decommission-host", "create-allocation", "replace-allocation-keys", "move-allocation-network", "deallocate", "cross-check",
+	"initialize-host", "refence-host", "relayout-host", "decommission-host", "create-allocation", "replace-allocation-keys", "move-allocation-network", "deallocate", "cascade-organization", "cascade-project",
+	"cascade-workspace", "cross-check",
 }
 
 var planStates = []string{"checking", "ready", "failed", "applied", "expired"}

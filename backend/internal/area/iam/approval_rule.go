@@ -89,10 +89,16 @@ type Approval struct {
 	Rules  []string // names
 }
 
+// asks tells whether the rule asks for approvals of plans of a kind. A rule about giving units back asks for those of deletions too,
+// which give back all units of a scope.
+func (r ApprovalRule) asks(kind string) bool {
+	return slices.Contains(r.Kinds, kind) || kind == ScopeDelete.Name && slices.Contains(r.Kinds, "unit_deallocate")
+}
+
 // ApprovalFor joins what the rules ask of plans of one kind.
 func ApprovalFor(rules []ApprovalRule, kind string) (a Approval) {
 	for _, r := range rules {
-		if !slices.Contains(r.Kinds, kind) {
+		if !r.asks(kind) {
 			continue
 		}
 		if a.Needed == 0 || r.Hours < a.Hours {

@@ -36,7 +36,7 @@ func CreateApprovalRule(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope]
 	if err := at.CanWrite(); err != nil {
 		return ApprovalRule{}, err
 	}
-	if err := onlyThisRelease(ctx, tx, release, "they would apply plans without approvals"); err != nil {
+	if err := OnlyThisRelease(ctx, tx.Tx, release, "they would apply plans without approvals"); err != nil {
 		return ApprovalRule{}, err
 	}
 	id := uuid.New()

@@ -63,6 +63,7 @@ func TestAssembledStatements(t *testing.T) {
 		check(level.byID(t.Context(), q, id))
 		check(level.locked(t.Context(), q, id, forChange))
 		check(level.locked(t.Context(), q, id, forKeeping))
+		check(inside(t.Context(), q, Scope{Kind: level.Noun, ID: id}))
 	}
 	check(accountByID(t.Context(), q, id))
 	check(FindSharedHost(t.Context(), q, id, "h1"))

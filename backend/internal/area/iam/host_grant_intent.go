@@ -40,7 +40,7 @@ func CreateHostGrant(ctx context.Context, tx *intent.Tx, host scope.Ref[HostGran
 	if err := draft.check(); err != nil {
 		return HostGrant{}, err
 	}
-	if err := onlyThisRelease(ctx, tx, release, "they would not keep to it"); err != nil {
+	if err := OnlyThisRelease(ctx, tx.Tx, release, "they would not keep to it"); err != nil {
 		return HostGrant{}, err
 	}
 	at, err := levelOf(level).keep(ctx, tx.Tx, to.ID())

@@ -76,7 +76,7 @@ func ConfirmSecondFactor(ctx context.Context, tx *intent.Tx, keys *secret.Keyset
 	if !good {
 		return badCode()
 	}
-	if err := onlyThisRelease(ctx, tx, release, "they would not ask for a code"); err != nil {
+	if err := OnlyThisRelease(ctx, tx.Tx, release, "they would not ask for a code"); err != nil {
 		return err
 	}
 	if err := tx.One(ctx, noSecondFactor(), sqlConfirm, account.ID); err != nil {

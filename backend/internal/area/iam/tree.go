@@ -3,6 +3,7 @@ package iam
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type ScopeState string
 const (
 	ScopeActive    ScopeState = "active"
 	ScopeSuspended ScopeState = "suspended"
+	ScopeDeleting  ScopeState = "deleting"
 	ScopeRemoved   ScopeState = "removed"
 )
 
@@ -35,6 +37,8 @@ const (
 	ScopeWasSuspended lifecycle.Event = "suspend"
 	ScopeWasResumed   lifecycle.Event = "resume"
 	ScopeWasRemoved   lifecycle.Event = "remove"
+	DeletionBegan     lifecycle.Event = "begin_deletion"
+	DeletionEnded     lifecycle.Event = "cancel_deletion"
 )
 
 // ScopeLifecycle is the life of an organization, a project or a workspace.
@@ -43,13 +47,17 @@ var ScopeLifecycle = lifecycle.Lifecycle[ScopeState]{
 	States: []lifecycle.StateInfo[ScopeState]{
 		{State: ScopeActive, Means: "it is in use"},
 		{State: ScopeSuspended, Means: "nothing in it can be changed until it is resumed; what runs continues"},
-		{State: ScopeRemoved, Means: "it was empty and was deleted", Final: true},
+		{State: ScopeDeleting, Means: "a job deletes all that is in it; nothing new comes into it"},
+		{State: ScopeRemoved, Means: "it was deleted", Final: true},
 	},
 	Transitions: []lifecycle.Transition[ScopeState]{
 		{From: ScopeActive, On: ScopeWasSuspended, To: ScopeSuspended},
 		{From: ScopeSuspended, On: ScopeWasResumed, To: ScopeActive},
 		{From: ScopeActive, On: ScopeWasRemoved, To: ScopeRemoved},
 		{From: ScopeSuspended, On: ScopeWasRemoved, To: ScopeRemoved},
+		{From: ScopeActive, On: DeletionBegan, To: ScopeDeleting},
+		{From: ScopeDeleting, On: DeletionEnded, To: ScopeActive},
+		{From: ScopeDeleting, On: ScopeWasRemoved, To: ScopeRemoved},
 	},
 }
 
@@ -69,6 +77,10 @@ type Scope struct {
 	Version          int64      `db:"version"`
 	CreatedAt        time.Time  `db:"created_at"`
 	UpdatedAt        time.Time  `db:"updated_at"`
+	// The job that deletes it, or a scope above it, the workspace that the job stands in, and its state; "" if there is none.
+	DeletionJob       *uuid.UUID `db:"deletion_job_id"`
+	DeletionWorkspace *uuid.UUID `db:"deletion_workspace_id"`
+	DeletionState     string     `db:"deletion_state"`
 }
 
 // Path names the scope in the installation: 'organization', 'organization/project' or 'organization/project/workspace'.
@@ -104,6 +116,9 @@ func (s Scope) CanSuspend() error {
 
 // CanResume tells why it cannot be resumed; nil if it can.
 func (s Scope) CanResume() error {
+	if s.State == ScopeDeleting {
+		return s.canStopDeletion()
+	}
 	_, err := ScopeLifecycle.Next(s.State, ScopeWasResumed)
 	return err
 }
@@ -111,10 +126,40 @@ func (s Scope) CanResume() error {
 // CanWrite tells why nothing in the scope can be changed; nil if it can.
 func (s Scope) CanWrite() error {
 	switch {
+	case s.State == ScopeDeleting:
+		return deleting(s)
 	case s.State == ScopeSuspended:
 		return fault.Conflictf("scope_suspended", "The %s %s is suspended. Resume it first.", s.Kind, s.Path())
 	case s.SuspendedBy != "":
 		return fault.Conflictf("scope_suspended", "The %s of %s is suspended. Resume it first.", s.SuspendedBy, s.Path())
+	}
+	return nil
+}
+
+func deleting(s Scope) error {
+	return fault.Conflictf("scope_deleting", "The %s %s is being deleted. Cancel the job that deletes it to keep what is left.", s.Kind, s.Path())
+}
+
+// CanDelete tells why the scope can't be deleted by itself; nil if it can, once it is empty.
+func (s Scope) CanDelete() error {
+	if s.State == ScopeDeleting {
+		return deleting(s)
+	}
+	return nil
+}
+
+// CanDeleteAll tells why the scope can't be deleted with all that is in it; nil if that can be planned.
+func (s Scope) CanDeleteAll() error {
+	if slices.Contains(first, s.ID) {
+		return fault.Conflictf("scope_stays", "The %s %s came with the installation; it stays.", s.Kind, s.Path())
+	}
+	return s.CanWrite()
+}
+
+// canStopDeletion tells why the deletion of the scope can't be given up by resuming it; nil if it can.
+func (s Scope) canStopDeletion() error {
+	if s.DeletionState != "failed" && s.DeletionState != "cancelled" {
+		return fault.Conflictf("scope_deleting", "The job that deletes the %s %s has not ended. Cancel the job.", s.Kind, s.Path())
 	}
 	return nil
 }

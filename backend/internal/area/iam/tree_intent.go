@@ -51,6 +51,11 @@ func (s Scope) told(ctx context.Context, tx *intent.Tx, action string, before, a
 	return tx.Made(ctx, s.Kind, s.ID, uuid.Nil)
 }
 
+// Entry is an event about the scope.
+func (s Scope) Entry(action string) audit.Entry {
+	return s.entry(audit.Entry{Action: s.Kind + "." + action, ObjectKind: s.Kind, ObjectID: s.ID, ObjectName: s.Path()})
+}
+
 // entry says of an event that it happened in this scope.
 func (s Scope) entry(e audit.Entry) audit.Entry {
 	at := s.Place()
@@ -71,7 +76,7 @@ func CreateOrganization(ctx context.Context, tx *intent.Tx, keys *secret.Keyset,
 	if err := badName(draft.Name); err != nil {
 		return Scope{}, err
 	}
-	if err := onlyThisRelease(ctx, tx, draft.Release, "they would not keep two organizations apart"); err != nil {
+	if err := OnlyThisRelease(ctx, tx.Tx, draft.Release, "they would not keep two organizations apart"); err != nil {
 		return Scope{}, err
 	}
 	id, project := uuid.New(), uuid.New()
@@ -109,8 +114,8 @@ func CreateOrganization(ctx context.Context, tx *intent.Tx, keys *secret.Keyset,
 	return made, tx.Made(ctx, OrganizationNoun, made.ID, uuid.Nil)
 }
 
-// onlyThisRelease refuses something while backends of another release run, and keeps them out from then on.
-func onlyThisRelease(ctx context.Context, tx *intent.Tx, release, because string) error {
+// OnlyThisRelease refuses something while backends of another release run, and keeps them out from then on.
+func OnlyThisRelease(ctx context.Context, tx *db.Tx, release, because string) error {
 	type backend struct {
 		Name    string `db:"name"`
 		Version string `db:"version"`
@@ -268,8 +273,18 @@ func (l Level) Suspend(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope],
 	return l.turn(ctx, tx, ref, version, ScopeWasSuspended)
 }
 
-// Resume ends a suspension.
+// Resume ends a suspension, or gives up a deletion whose job has failed.
 func (l Level) Resume(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64) (Scope, error) {
+	before, err := l.heldAt(ctx, tx, ref, version)
+	if err != nil {
+		return Scope{}, err
+	}
+	if before.State == ScopeDeleting {
+		if err := l.giveUpDeletion(ctx, tx, before); err != nil {
+			return Scope{}, err
+		}
+		return l.changed(ctx, tx, before, string(DeletionEnded))
+	}
 	return l.turn(ctx, tx, ref, version, ScopeWasResumed)
 }
 
@@ -303,7 +318,7 @@ func RequireSecondFactor(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope
 		return Scope{}, err
 	}
 	if required {
-		if err := onlyThisRelease(ctx, tx, release, "they would not ask for a second factor"); err != nil {
+		if err := OnlyThisRelease(ctx, tx.Tx, release, "they would not ask for a second factor"); err != nil {
 			return Scope{}, err
 		}
 	}
@@ -319,6 +334,18 @@ func (l Level) Remove(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], 
 	if err != nil {
 		return err
 	}
+	if err := before.CanDelete(); err != nil {
+		return err
+	}
+	if err := l.removeHeld(ctx, tx.Tx, tx.Call().Actor, before, uuid.Nil); err != nil {
+		return err
+	}
+	tx.Told()
+	return tx.Made(ctx, before.Kind, before.ID, uuid.Nil)
+}
+
+// removeHeld deletes an empty scope whose row is held. The job of the deletion may be unfinished in it.
+func (l Level) removeHeld(ctx context.Context, tx *db.Tx, by audit.Actor, before Scope, job uuid.UUID) error {
 	if slices.Contains(first, before.ID) {
 		return fault.Conflictf("scope_stays", "The %s %s came with the installation; it stays.", l.Noun, before.Path())
 	}
@@ -326,17 +353,25 @@ func (l Level) Remove(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], 
 	if err != nil {
 		return err
 	}
-	left, err := db.Collect[count](ctx, tx.Reader, l.residents, before.ID)
+	args := []any{before.ID}
+	if l.Noun == WorkspaceNoun {
+		args = append(args, job)
+	}
+	left, err := db.Collect[count](ctx, tx.Reader, l.residents, args...)
 	if err != nil {
 		return fmt.Errorf("count what is in a %s: %w", l.Noun, err)
 	}
 	if err := inUse(before, left); err != nil {
 		return err
 	}
-	if err := before.told(ctx, tx, "delete", before.facts(), nil); err != nil {
+	entry := audit.Entry{Action: before.Kind + ".delete", ObjectKind: before.Kind, ObjectID: before.ID, ObjectName: before.Path(), Before: before.facts(), JobID: job}
+	if err := audit.Append(ctx, tx, by, before.entry(entry)); err != nil {
 		return err
 	}
-	for _, sql := range []db.Statement{sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlDeleteApprovalRulesAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf, sqlDeletePositionsOf, sqlDeleteStreamsOf, sqlRevokeHostGrantsTo} {
+	for _, sql := range []db.Statement{
+		sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlDeleteApprovalRulesAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf, sqlDeletePositionsOf,
+		sqlDeleteStreamsOf, sqlRevokeHostGrantsTo, sqlEndServiceKeys, sqlDisableServiceAccounts,
+	} {
 		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
 			return fmt.Errorf("take away what belongs to a %s: %w", l.Noun, err)
 		}

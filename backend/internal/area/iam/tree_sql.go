@@ -16,25 +16,31 @@ import (
 const (
 	sqlOrganizations = `
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'`
 
 	sqlProjects = `
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'`
 
 	sqlWorkspaces = `
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'`
 )
 
@@ -320,7 +326,7 @@ DELETE FROM grants
  WHERE scope_id = $1`
 )
 
-// What lives in a scope. A table with a column workspace_id is counted here, or the test names why it is not.
+// What lives in a scope; in a workspace ($1) without the job that deletes it ($2). A table with a column workspace_id is counted here, or the test names why it is not.
 const (
 	sqlInOrganization = `
 SELECT 'projects' AS noun, count(*) AS n
@@ -341,7 +347,7 @@ SELECT 'allocations' AS noun, count(*) AS n FROM allocations c WHERE c.workspace
 UNION ALL
 SELECT 'addresses' AS noun, count(*) AS n FROM addresses c WHERE c.workspace_id = $1
 UNION ALL
-SELECT 'unfinished jobs' AS noun, count(*) AS n FROM jobs c WHERE c.workspace_id = $1 AND c.state IN ('queued', 'running', 'cancelling')
+SELECT 'unfinished jobs' AS noun, count(*) AS n FROM jobs c WHERE c.workspace_id = $1 AND c.id <> $2 AND c.state IN ('queued', 'running', 'cancelling')
 UNION ALL
 SELECT 'DNS zones' AS noun, count(*) AS n FROM dns_zones c WHERE c.workspace_id = $1
 UNION ALL

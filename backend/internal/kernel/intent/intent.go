@@ -12,6 +12,7 @@ import (
 
 	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/scope"
 )
 
 // Call is who asks, in which scope, under which key.
@@ -23,6 +24,9 @@ type Call struct {
 	Installation bool      // something that is in no organization
 
 	Key *Key // nil: the request has none
+
+	// Creates says that it adds something to its scope: refused where that is being deleted.
+	Creates bool
 }
 
 // ErrNoEvent is of an intent that would have changed something untold.
@@ -49,6 +53,9 @@ type Tx struct {
 // Call is who asks.
 func (tx *Tx) Call() Call { return tx.call }
 
+// Told says that an event was written beside Event.
+func (tx *Tx) Told() { tx.events++ }
+
 // Event writes an audit event of the call's actor.
 func (tx *Tx) Event(ctx context.Context, e audit.Entry) error {
 	tx.events++
@@ -70,6 +77,15 @@ func (tx *Tx) Made(ctx context.Context, kind string, object, job uuid.UUID) erro
 	return Record(ctx, tx.Tx, *tx.call.Key, kind, object, job)
 }
 
+// Keep refuses to add something to a workspace that is being deleted, and keeps its deletion from beginning before the transaction
+// ends.
+func (c Call) Keep(ctx context.Context, tx *db.Tx) error {
+	if !c.Creates || c.Workspace == uuid.Nil {
+		return nil
+	}
+	return scope.KeepWorkspace(ctx, tx, c.Workspace)
+}
+
 // Do runs f in one transaction. f may run more than once, so it only talks to the
 // database and assigns. It must write an event.
 func (e Engine) Do(ctx context.Context, call Call, f func(*Tx) error) error {
@@ -81,6 +97,9 @@ func (e Engine) Do(ctx context.Context, call Call, f func(*Tx) error) error {
 			if err := Claim(ctx, tx, *call.Key); err != nil {
 				return err
 			}
+		}
+		if err := call.Keep(ctx, tx); err != nil {
+			return err
 		}
 		in := &Tx{Tx: tx, call: call}
 		if err := f(in); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
 )
 
 const sqlGrants = `
@@ -118,4 +119,19 @@ func Give(ctx context.Context, tx *db.Tx, account uuid.UUID, role string, level 
 		return fmt.Errorf("give the role %s: %w", role, err)
 	}
 	return nil
+}
+
+// Whoever begins a deletion holds the row for update, so one of the two waits for the other.
+const sqlKeepWorkspace = `
+SELECT w.id
+  FROM workspaces w
+ WHERE w.id = $1 AND w.state NOT IN ('deleting', 'removed')
+   FOR KEY SHARE`
+
+// ErrDeleting is of what would be added to a workspace that is being deleted.
+var ErrDeleting = fault.Conflictf("scope_deleting", "The workspace is being deleted: nothing is added to it. Cancel the job that deletes it to keep what is left.")
+
+// KeepWorkspace makes sure that a workspace takes something new until the transaction ends; ErrDeleting if it does not.
+func KeepWorkspace(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	return tx.One(ctx, ErrDeleting, sqlKeepWorkspace, id)
 }

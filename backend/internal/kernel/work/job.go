@@ -67,7 +67,7 @@ func (r *Registry) Cancelled(ctx context.Context, tx *db.Tx, kind string, object
 		return nil
 	}
 	if begun {
-		return r.apply(ctx, tx, k.Failure, objects, "its job was cancelled")
+		return r.apply(ctx, tx, k.cancelled(), objects, "its job was cancelled")
 	}
 	return r.apply(ctx, tx, k.withdrawn(), objects, "its job was cancelled")
 }

@@ -57,6 +57,16 @@ type Kind struct {
 	// ended well, when it failed for good or was cancelled, and when it was cancelled
 	// before anything had begun (nil: as Failure).
 	Start, Success, Failure, Withdrawn []Move
+	// Cancelled is when a person cancelled it after something had begun; nil: as Failure.
+	Cancelled []Move
+}
+
+// cancelled are the moves of a job that was cancelled after it began.
+func (k Kind) cancelled() []Move {
+	if k.Cancelled != nil {
+		return k.Cancelled
+	}
+	return k.Failure
 }
 
 // withdrawn are the moves of a job that was cancelled before it began.

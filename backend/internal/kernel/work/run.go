@@ -337,7 +337,7 @@ func (r *Runner) failure(a *Attempt, end End, why *Error) Result {
 	a.Log.Note("%s", why.Message)
 	name, moves := "failed", kind.Failure
 	if end == Cancelled {
-		name = "cancelled"
+		name, moves = "cancelled", kind.cancelled()
 		if !a.begun() {
 			moves = kind.withdrawn()
 		}

@@ -5686,15 +5686,18 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5704,15 +5707,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5722,15 +5728,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5740,15 +5749,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5758,15 +5770,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5776,15 +5791,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5795,7 +5813,8 @@ AND p.checked_at + (SELECT min(r.hours)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -5804,7 +5823,8 @@ AND COALESCE((SELECT max(r.approvals)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -5814,6 +5834,7 @@ EXISTS (SELECT 1
           JOIN projects cp ON cp.id = cw.project_id
           LEFT JOIN roles cr ON cr.id = cg.role_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (p.approver_ids IS NULL OR cg.scope_id = ANY(p.approver_ids))
            AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
   AND NOT ($4::UUID = ANY(p.asked_by))
   AND NOT ($5::UUID = ANY(p.asked_by))
@@ -5821,15 +5842,18 @@ EXISTS (SELECT 1
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $7;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5840,7 +5864,8 @@ AND p.checked_at + (SELECT min(r.hours)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -5849,7 +5874,8 @@ AND COALESCE((SELECT max(r.approvals)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -5859,19 +5885,23 @@ EXISTS (SELECT 1
           JOIN projects cp ON cp.id = cw.project_id
           LEFT JOIN roles cr ON cr.id = cg.role_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (p.approver_ids IS NULL OR cg.scope_id = ANY(p.approver_ids))
            AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5880,15 +5910,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5897,15 +5930,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5914,15 +5950,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5933,15 +5972,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $7;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5952,15 +5994,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $7;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5970,15 +6015,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -5988,15 +6036,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6011,7 +6062,8 @@ AND p.checked_at + (SELECT min(r.hours)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -6020,7 +6072,8 @@ AND COALESCE((SELECT max(r.approvals)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -6030,6 +6083,7 @@ EXISTS (SELECT 1
           JOIN projects cp ON cp.id = cw.project_id
           LEFT JOIN roles cr ON cr.id = cg.role_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (p.approver_ids IS NULL OR cg.scope_id = ANY(p.approver_ids))
            AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
   AND NOT ($9::UUID = ANY(p.asked_by))
   AND NOT ($10::UUID = ANY(p.asked_by))
@@ -6038,15 +6092,18 @@ EXISTS (SELECT 1
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $14;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6057,15 +6114,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6076,15 +6136,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6094,15 +6157,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6112,15 +6178,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6135,7 +6204,8 @@ AND p.checked_at + (SELECT min(r.hours)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -6144,7 +6214,8 @@ AND COALESCE((SELECT max(r.approvals)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -6154,6 +6225,7 @@ EXISTS (SELECT 1
           JOIN projects cp ON cp.id = cw.project_id
           LEFT JOIN roles cr ON cr.id = cg.role_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (p.approver_ids IS NULL OR cg.scope_id = ANY(p.approver_ids))
            AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
   AND NOT ($8::UUID = ANY(p.asked_by))
   AND NOT ($9::UUID = ANY(p.asked_by))
@@ -6162,15 +6234,18 @@ EXISTS (SELECT 1
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $13;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6181,15 +6256,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6200,15 +6278,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6218,15 +6299,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6236,15 +6320,18 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '00000000-0000-0000-0000-000000000000') AS host_id, COALESCE(h.name, '') AS host,
+       COALESCE(h.workspace_id, p.workspace_id) AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
+       COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN hosts h ON h.id = p.host_id
+  LEFT JOIN playbook_versions v ON v.id = p.playbook_version_id
   LEFT JOIN compute_units u ON u.id = p.unit_id
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
@@ -6259,7 +6346,8 @@ AND p.checked_at + (SELECT min(r.hours)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -6268,7 +6356,8 @@ AND COALESCE((SELECT max(r.approvals)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+ WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -6278,6 +6367,7 @@ EXISTS (SELECT 1
           JOIN projects cp ON cp.id = cw.project_id
           LEFT JOIN roles cr ON cr.id = cg.role_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (p.approver_ids IS NULL OR cg.scope_id = ANY(p.approver_ids))
            AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
   AND NOT ($8::UUID = ANY(p.asked_by))
   AND NOT ($9::UUID = ANY(p.asked_by))

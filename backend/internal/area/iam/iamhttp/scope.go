@@ -60,6 +60,10 @@ func (h handlers) registerScopes() {
 		httpapi.Register(s, "resume-"+level.Noun, l.resume)
 		httpapi.Register(s, "delete-"+level.Noun, l.remove)
 	}
+	s.PresentScopes(func(ctx context.Context, found iam.Scope) (api.Scope, error) {
+		a, err := h.asker(ctx)
+		return a.presentScope(found), err
+	})
 }
 
 func (h handlers) list(ctx context.Context, route string, level iam.Level, q api.PageQuery, filters []string, f iam.ScopeFilter, a asker) (*httpapi.Object[api.Page[api.Scope]], error) {
@@ -341,7 +345,10 @@ func (a asker) presentScope(s iam.Scope) api.Scope {
 		out.Operations = append(out.Operations, a.operation("require-second-factor", changeOrganization, s, require),
 			a.operation("waive-second-factor", changeOrganization, s, s.CanWaiveSecondFactor()))
 	}
+	if s.DeletionJob != nil && s.DeletionWorkspace != nil {
+		out.Deletion = &api.ScopeDeletion{JobID: s.DeletionJob.String(), Workspace: s.DeletionWorkspace.String(), State: s.DeletionState}
+	}
 	out.Operations = append(out.Operations, a.operation("suspend", needs.suspend, s, s.CanSuspend()), a.operation("resume", needs.suspend, s, s.CanResume()),
-		a.operation("delete", needs.remove, s, nil))
+		a.operation("delete", needs.remove, s, s.CanDelete()), a.operation("cascade", needs.remove, s, s.CanDeleteAll()))
 	return out
 }

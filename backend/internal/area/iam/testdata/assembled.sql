@@ -1,8 +1,10 @@
 -- Statements that the area puts together at run time; written by go test ./backend/internal/area/iam -run Assembled -update
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -19,8 +21,10 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $7;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -37,8 +41,10 @@ ORDER BY s.created_at, s.id
 LIMIT $7;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -55,8 +61,10 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $7;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -73,8 +81,10 @@ ORDER BY s.name, s.id
 LIMIT $7;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -91,8 +101,10 @@ ORDER BY s.name, s.id
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -114,8 +126,10 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $10;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -137,8 +151,10 @@ ORDER BY s.created_at, s.id
 LIMIT $10;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -160,8 +176,10 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $10;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -183,8 +201,10 @@ ORDER BY s.name, s.id
 LIMIT $10;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -206,8 +226,10 @@ ORDER BY s.name, s.id
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -229,8 +251,10 @@ ORDER BY s.name, s.id
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -253,8 +277,10 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $11;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -277,8 +303,10 @@ ORDER BY s.created_at, s.id
 LIMIT $11;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -301,8 +329,10 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $11;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -325,8 +355,10 @@ ORDER BY s.name, s.id
 LIMIT $11;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -348,8 +380,10 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -371,8 +405,10 @@ ORDER BY s.created_at, s.id
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -394,8 +430,10 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -417,8 +455,10 @@ ORDER BY s.name, s.id
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -439,8 +479,10 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -461,8 +503,10 @@ ORDER BY s.created_at, s.id
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -483,8 +527,10 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -505,8 +551,10 @@ ORDER BY s.name, s.id
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -523,8 +571,10 @@ ORDER BY s.name, s.id
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -542,8 +592,10 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -561,8 +613,10 @@ ORDER BY s.created_at, s.id
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -580,8 +634,10 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -599,8 +655,10 @@ ORDER BY s.name, s.id
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -617,8 +675,10 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -635,8 +695,10 @@ ORDER BY s.created_at, s.id
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -653,8 +715,10 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -671,8 +735,10 @@ ORDER BY s.name, s.id
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -688,8 +754,10 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $5;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -705,8 +773,10 @@ ORDER BY s.created_at, s.id
 LIMIT $5;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -722,8 +792,10 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $5;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
        OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
@@ -739,16 +811,20 @@ ORDER BY s.name, s.id
 LIMIT $5;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id = $1
 ORDER BY s.id
 LIMIT $2;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id = $1
 ORDER BY s.id
@@ -756,8 +832,10 @@ LIMIT $2
 FOR SHARE OF s;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM organizations s
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id = $1
 ORDER BY s.id
@@ -766,9 +844,11 @@ FOR UPDATE OF s;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id = $1
 ORDER BY s.id
@@ -776,9 +856,11 @@ LIMIT $2;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id = $1
 ORDER BY s.id
@@ -787,9 +869,11 @@ FOR SHARE OF s;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id = $1
 ORDER BY s.id
@@ -798,9 +882,11 @@ FOR UPDATE OF s;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -815,9 +901,11 @@ LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -832,9 +920,11 @@ LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -849,9 +939,11 @@ LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -866,9 +958,11 @@ LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -883,9 +977,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -901,9 +997,11 @@ LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -918,9 +1016,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -936,9 +1036,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -954,9 +1056,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -972,9 +1076,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -990,9 +1096,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1007,9 +1115,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1024,9 +1134,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1041,9 +1153,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1058,9 +1172,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1076,9 +1192,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1094,9 +1212,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1112,9 +1232,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1130,9 +1252,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1149,9 +1273,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1168,9 +1294,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1187,9 +1315,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1206,9 +1336,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1224,9 +1356,11 @@ LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1242,9 +1376,11 @@ LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1260,9 +1396,11 @@ LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1278,9 +1416,11 @@ LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1295,9 +1435,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1312,9 +1454,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1329,9 +1473,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1346,9 +1492,11 @@ LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1362,9 +1510,11 @@ LIMIT $4;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1378,9 +1528,11 @@ LIMIT $4;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1394,9 +1546,11 @@ LIMIT $4;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1410,9 +1564,11 @@ LIMIT $4;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1428,9 +1584,11 @@ LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1446,9 +1604,11 @@ LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1464,9 +1624,11 @@ LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1482,9 +1644,11 @@ LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1500,9 +1664,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1519,9 +1685,11 @@ LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1537,9 +1705,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1556,9 +1726,11 @@ LIMIT $10;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1575,9 +1747,11 @@ LIMIT $10;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1594,9 +1768,11 @@ LIMIT $10;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1613,9 +1789,11 @@ LIMIT $10;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1631,9 +1809,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1649,9 +1829,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1667,9 +1849,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1685,9 +1869,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1704,9 +1890,11 @@ LIMIT $10;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1723,9 +1911,11 @@ LIMIT $10;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1742,9 +1932,11 @@ LIMIT $10;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1761,9 +1953,11 @@ LIMIT $10;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1781,9 +1975,11 @@ LIMIT $11;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1801,9 +1997,11 @@ LIMIT $11;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1821,9 +2019,11 @@ LIMIT $11;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1841,9 +2041,11 @@ LIMIT $11;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1860,9 +2062,11 @@ LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1879,9 +2083,11 @@ LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1898,9 +2104,11 @@ LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1917,9 +2125,11 @@ LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1935,9 +2145,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1953,9 +2165,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1971,9 +2185,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -1989,9 +2205,11 @@ LIMIT $8;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -2006,9 +2224,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -2023,9 +2243,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -2040,9 +2262,11 @@ LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
        '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT p.id
                     FROM grants g
@@ -2054,13 +2278,40 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
   AND (NOT $6::BOOL OR NOT o.second_factor_required)
 ORDER BY s.name, s.id
 LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
+ WHERE s.state <> 'removed'
+  AND s.organization_id = $1
+ORDER BY s.id
+LIMIT $2;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
+ WHERE s.state <> 'removed'
+  AND p.organization_id = $1
+ORDER BY s.id
+LIMIT $2;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id = $1
 ORDER BY s.id
@@ -2068,10 +2319,12 @@ LIMIT $2;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id = $1
 ORDER BY s.id
@@ -2080,10 +2333,12 @@ FOR SHARE OF s;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id = $1
 ORDER BY s.id
@@ -2092,10 +2347,12 @@ FOR UPDATE OF s;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2111,10 +2368,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2130,10 +2389,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2149,10 +2410,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2168,10 +2431,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2188,10 +2453,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2208,10 +2475,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2228,10 +2497,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2248,10 +2519,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2269,10 +2542,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2290,10 +2565,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2311,10 +2588,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2332,10 +2611,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2352,10 +2633,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2372,10 +2655,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2392,10 +2677,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2412,10 +2699,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2431,10 +2720,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2450,10 +2741,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2469,10 +2762,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2488,10 +2783,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2507,10 +2804,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2528,10 +2827,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2548,10 +2849,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2567,10 +2870,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2587,10 +2892,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2607,10 +2914,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2627,10 +2936,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2647,10 +2958,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2666,10 +2979,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2685,10 +3000,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2704,10 +3021,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2723,10 +3042,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2743,10 +3064,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2763,10 +3086,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2783,10 +3108,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2803,10 +3130,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2824,10 +3153,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2845,10 +3176,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2866,10 +3199,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2887,10 +3222,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2909,10 +3246,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2931,10 +3270,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2953,10 +3294,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2975,10 +3318,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -2996,10 +3341,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3017,10 +3364,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3038,10 +3387,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3059,10 +3410,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3079,10 +3432,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3099,10 +3454,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3119,10 +3476,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3139,10 +3498,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3160,10 +3521,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3181,10 +3544,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3202,10 +3567,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3223,10 +3590,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3243,10 +3612,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3263,10 +3634,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3283,10 +3656,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3303,10 +3678,12 @@ LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3322,10 +3699,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3341,10 +3720,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3360,10 +3741,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3379,10 +3762,12 @@ LIMIT $5;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3397,10 +3782,12 @@ LIMIT $4;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3415,10 +3802,12 @@ LIMIT $4;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3433,10 +3822,12 @@ LIMIT $4;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3451,10 +3842,12 @@ LIMIT $4;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3471,10 +3864,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3491,10 +3886,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3511,10 +3908,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3531,10 +3930,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3552,10 +3953,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3573,10 +3976,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3594,10 +3999,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3615,10 +4022,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3637,10 +4046,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3659,10 +4070,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3681,10 +4094,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3703,10 +4118,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3724,10 +4141,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3745,10 +4164,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3766,10 +4187,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3787,10 +4210,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3807,10 +4232,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3827,10 +4254,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3847,10 +4276,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3867,10 +4298,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3887,10 +4320,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3909,10 +4344,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3930,10 +4367,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3950,10 +4389,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3971,10 +4412,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -3992,10 +4435,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4013,10 +4458,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4034,10 +4481,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4054,10 +4503,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4074,10 +4525,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4094,10 +4547,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4114,10 +4569,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4135,10 +4592,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4156,10 +4615,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4177,10 +4638,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4198,10 +4661,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4220,10 +4685,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4242,10 +4709,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4264,10 +4733,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4286,10 +4757,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4309,10 +4782,12 @@ LIMIT $12;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4332,10 +4807,12 @@ LIMIT $12;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4355,10 +4832,12 @@ LIMIT $12;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4378,10 +4857,12 @@ LIMIT $12;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4400,10 +4881,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4422,10 +4905,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4444,10 +4929,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4466,10 +4953,12 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4487,10 +4976,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4508,10 +4999,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4529,10 +5022,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4550,10 +5045,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4572,10 +5069,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4594,10 +5093,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4616,10 +5117,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4638,10 +5141,12 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4659,10 +5164,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4680,10 +5187,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4701,10 +5210,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4722,10 +5233,12 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4742,10 +5255,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4762,10 +5277,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4782,10 +5299,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4802,10 +5321,12 @@ LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4821,10 +5342,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4840,10 +5363,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4859,10 +5384,12 @@ LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       false AS second_factor_required, s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
  WHERE s.state <> 'removed'
   AND s.id IN (SELECT w.id
                     FROM grants g
@@ -4875,6 +5402,19 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
   AND (NOT $6::BOOL OR NOT o.second_factor_required)
 ORDER BY s.name, s.id
 LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at,
+       s.deletion_job_id, dj.workspace_id AS deletion_workspace_id, COALESCE(dj.state, '') AS deletion_state
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+  LEFT JOIN jobs dj ON dj.id = s.deletion_job_id
+ WHERE s.state <> 'removed'
+  AND s.project_id = $1
+ORDER BY s.id
+LIMIT $2;
 
 SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
   FROM accounts a
