@@ -15,6 +15,9 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// accountHandlers answers the routes about accounts.
+type accountHandlers struct{ handlers }
+
 // Permissions on accounts.
 const (
 	changeAccounts  = "installation.account:update"
@@ -22,17 +25,18 @@ const (
 )
 
 func (h handlers) registerAccounts() {
+	on := accountHandlers{h}
 	s := h.server
-	httpapi.Register(s, "list-accounts", h.listAccounts, httpapi.Sorted(iam.AccountSorting))
-	httpapi.Register(s, "create-account", h.createAccount, httpapi.Created, httpapi.Example(api.CreateAccount{Name: "ada", Email: "ada@example.org"}))
-	httpapi.Register(s, "get-account", h.getAccount)
-	httpapi.Register(s, "change-account", h.changeAccount, httpapi.Example(map[string]any{"email": "ada@example.org"}))
-	httpapi.Register(s, "disable-account", h.disableAccount)
-	httpapi.Register(s, "enable-account", h.enableAccount)
-	httpapi.Register(s, "reset-password", h.resetPassword)
-	httpapi.Register(s, "list-members", h.listMembers, httpapi.Sorted(iam.AccountSorting))
-	httpapi.Register(s, "change-password", h.changePassword, httpapi.Example(api.ChangePassword{OldPassword: "the old one", Password: "a long new sentence"}))
-	httpapi.Register(s, "set-password", h.setPassword, httpapi.Example(api.SetPassword{Link: "kll_...", Password: "a long new sentence"}))
+	httpapi.Register(s, "list-accounts", on.listAccounts, httpapi.Sorted(iam.AccountSorting))
+	httpapi.Register(s, "create-account", on.createAccount, httpapi.Created, httpapi.Example(api.CreateAccount{Name: "ada", Email: "ada@example.org"}))
+	httpapi.Register(s, "get-account", on.getAccount)
+	httpapi.Register(s, "change-account", on.changeAccount, httpapi.Example(map[string]any{"email": "ada@example.org"}))
+	httpapi.Register(s, "disable-account", on.disableAccount)
+	httpapi.Register(s, "enable-account", on.enableAccount)
+	httpapi.Register(s, "reset-password", on.resetPassword)
+	httpapi.Register(s, "list-members", on.listMembers, httpapi.Sorted(iam.AccountSorting))
+	httpapi.Register(s, "change-password", on.changePassword, httpapi.Example(api.ChangePassword{OldPassword: "the old one", Password: "a long new sentence"}))
+	httpapi.Register(s, "set-password", on.setPassword, httpapi.Example(api.SetPassword{Link: "kll_...", Password: "a long new sentence"}))
 }
 
 func (h handlers) accounts(ctx context.Context, route string, q api.PageQuery, filters []string, f iam.AccountFilter, a asker) (*httpapi.Object[api.Page[api.Account]], error) {
@@ -44,7 +48,7 @@ func (h handlers) accounts(ctx context.Context, route string, q api.PageQuery, f
 		a.presentAccount)
 }
 
-func (h handlers) listAccounts(ctx context.Context, in *struct{ api.AccountFilter }) (*httpapi.Object[api.Page[api.Account]], error) {
+func (h accountHandlers) listAccounts(ctx context.Context, in *struct{ api.AccountFilter }) (*httpapi.Object[api.Page[api.Account]], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -52,7 +56,7 @@ func (h handlers) listAccounts(ctx context.Context, in *struct{ api.AccountFilte
 	return h.accounts(ctx, "list-accounts", in.PageQuery, []string{in.Kind, in.State}, iam.AccountFilter{Kind: in.Kind, State: in.State}, a)
 }
 
-func (h handlers) listMembers(ctx context.Context, in *struct{ api.MemberFilter }) (*httpapi.Object[api.Page[api.Account]], error) {
+func (h accountHandlers) listMembers(ctx context.Context, in *struct{ api.MemberFilter }) (*httpapi.Object[api.Page[api.Account]], error) {
 	a, at, err := h.organizationAt(ctx, in.Organization, readMembers)
 	if err != nil {
 		return nil, err
@@ -77,7 +81,7 @@ func (h handlers) organizationAt(ctx context.Context, text, permission string) (
 	return a, at, a.needs(permission, at)
 }
 
-func (h handlers) createAccount(ctx context.Context, in *struct{ Body api.CreateAccount }) (*httpapi.Versioned[api.Account], error) {
+func (h accountHandlers) createAccount(ctx context.Context, in *struct{ Body api.CreateAccount }) (*httpapi.Versioned[api.Account], error) {
 	link := iam.NewLink()
 	made, err := h.once(ctx, func(ctx context.Context, tx *intent.Tx) (uuid.UUID, error) {
 		made, err := iam.CreateAccount(ctx, tx, iam.NewAccount{Name: in.Body.Name, Email: in.Body.Email}, link)
@@ -90,7 +94,7 @@ func (h handlers) createAccount(ctx context.Context, in *struct{ Body api.Create
 }
 
 // withLink is an account with the secret of its link, which is shown once.
-func (h handlers) withLink(ctx context.Context, made httpapi.Made, link string) (*httpapi.Versioned[api.Account], error) {
+func (h accountHandlers) withLink(ctx context.Context, made httpapi.Made, link string) (*httpapi.Versioned[api.Account], error) {
 	if made.Repeated {
 		return nil, httpapi.SecretShown("link of account", made.Object)
 	}
@@ -113,7 +117,7 @@ func (h handlers) shownAccount(ctx context.Context, id uuid.UUID) (*httpapi.Vers
 	return &httpapi.Versioned[api.Account]{ETag: httpapi.ETag(found.Version), Body: a.presentAccount(found)}, nil
 }
 
-func (h handlers) getAccount(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Account], error) {
+func (h accountHandlers) getAccount(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Account], error) {
 	found, err := iam.FindAccount(ctx, h.server.DB().Reader, uuid.Nil, path(in.ID))
 	if err != nil {
 		return nil, err
@@ -137,7 +141,7 @@ func (h handlers) onPerson(ctx context.Context, in httpapi.Change, do func(ctx c
 	})
 }
 
-func (h handlers) changeAccount(ctx context.Context, in *struct {
+func (h accountHandlers) changeAccount(ctx context.Context, in *struct {
 	httpapi.Change
 	Body api.ChangeAccount
 },
@@ -151,7 +155,7 @@ func (h handlers) changeAccount(ctx context.Context, in *struct {
 	return h.shownAccount(ctx, made.Object)
 }
 
-func (h handlers) disableAccount(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Account], error) {
+func (h accountHandlers) disableAccount(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Account], error) {
 	made, err := h.onPerson(ctx, *in, iam.DisableAccount)
 	if err != nil {
 		return nil, err
@@ -159,7 +163,7 @@ func (h handlers) disableAccount(ctx context.Context, in *httpapi.Change) (*http
 	return h.shownAccount(ctx, made.Object)
 }
 
-func (h handlers) enableAccount(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Account], error) {
+func (h accountHandlers) enableAccount(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Account], error) {
 	made, err := h.onPerson(ctx, *in, iam.EnableAccount)
 	if err != nil {
 		return nil, err
@@ -167,7 +171,7 @@ func (h handlers) enableAccount(ctx context.Context, in *httpapi.Change) (*httpa
 	return h.shownAccount(ctx, made.Object)
 }
 
-func (h handlers) resetPassword(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Account], error) {
+func (h accountHandlers) resetPassword(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Account], error) {
 	link := iam.NewLink()
 	made, err := h.onPerson(ctx, httpapi.Change{ByID: *in}, func(ctx context.Context, tx *intent.Tx, ref scope.Ref[iam.Account], _ int64) (iam.Account, error) {
 		return iam.ResetPassword(ctx, tx, ref, link)
@@ -178,7 +182,7 @@ func (h handlers) resetPassword(ctx context.Context, in *httpapi.ByID) (*httpapi
 	return h.withLink(ctx, made, link)
 }
 
-func (h handlers) changePassword(ctx context.Context, in *struct{ Body api.ChangePassword }) (*httpapi.Nothing, error) {
+func (h accountHandlers) changePassword(ctx context.Context, in *struct{ Body api.ChangePassword }) (*httpapi.Nothing, error) {
 	account, token := httpapi.BearerOf(ctx)
 	self, ref, err := iam.FindSelf(ctx, h.server.DB().Reader, account)
 	if err != nil {
@@ -201,7 +205,7 @@ func (h handlers) changePassword(ctx context.Context, in *struct{ Body api.Chang
 }
 
 // setPassword is for somebody who is not logged in. What a link is good for is looked at before any password is hashed.
-func (h handlers) setPassword(ctx context.Context, in *struct{ Body api.SetPassword }) (*httpapi.Object[api.PasswordSet], error) {
+func (h accountHandlers) setPassword(ctx context.Context, in *struct{ Body api.SetPassword }) (*httpapi.Object[api.PasswordSet], error) {
 	id, name, err := iam.AccountOfLink(ctx, h.server.DB().Reader, in.Body.Link)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil, badLink()

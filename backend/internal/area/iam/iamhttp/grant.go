@@ -15,6 +15,9 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// grantHandlers answers the routes about grants.
+type grantHandlers struct{ handlers }
+
 // Permissions on grants, and on accounts that are unknown in an organization.
 const (
 	readMembers  = "organization.member:read"
@@ -23,11 +26,12 @@ const (
 )
 
 func (h handlers) registerGrants() {
+	on := grantHandlers{h}
 	s := h.server
-	httpapi.Register(s, "list-grants", h.listGrants, httpapi.Sorted(iam.GrantSorting))
-	httpapi.Register(s, "create-grant", h.createGrant, httpapi.Created, httpapi.Example(api.CreateGrant{Account: "ada", Role: "operator", Scope: "acme/web"}))
-	httpapi.Register(s, "get-grant", h.getGrant)
-	httpapi.Register(s, "delete-grant", h.deleteGrant)
+	httpapi.Register(s, "list-grants", on.listGrants, httpapi.Sorted(iam.GrantSorting))
+	httpapi.Register(s, "create-grant", on.createGrant, httpapi.Created, httpapi.Example(api.CreateGrant{Account: "ada", Role: "operator", Scope: "acme/web"}))
+	httpapi.Register(s, "get-grant", on.getGrant)
+	httpapi.Register(s, "delete-grant", on.deleteGrant)
 }
 
 // scopeAt finds a scope that a field names, and asks for a permission there.
@@ -55,7 +59,7 @@ func (h handlers) theOne(ctx context.Context, a asker, text string) (string, err
 }
 
 // accountFor finds the account that a field names. An organization knows its own; who may see all accounts knows them all.
-func (h handlers) accountFor(ctx context.Context, a asker, at iam.Scope, text string) (iam.Account, error) {
+func (h grantHandlers) accountFor(ctx context.Context, a asker, at iam.Scope, text string) (iam.Account, error) {
 	within := at.OrganizationID
 	if a.access.At(readAccounts, scope.Place{}) {
 		within = uuid.Nil
@@ -67,7 +71,7 @@ func (h handlers) accountFor(ctx context.Context, a asker, at iam.Scope, text st
 	return account, err
 }
 
-func (h handlers) listGrants(ctx context.Context, in *struct{ api.GrantFilter }) (*httpapi.Object[api.Page[api.Grant]], error) {
+func (h grantHandlers) listGrants(ctx context.Context, in *struct{ api.GrantFilter }) (*httpapi.Object[api.Page[api.Grant]], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -96,7 +100,7 @@ func (h handlers) listGrants(ctx context.Context, in *struct{ api.GrantFilter })
 		func(g iam.Grant) api.Grant { return presentGrant(g, at) })
 }
 
-func (h handlers) createGrant(ctx context.Context, in *struct{ Body api.CreateGrant }) (*httpapi.Object[api.Grant], error) {
+func (h grantHandlers) createGrant(ctx context.Context, in *struct{ Body api.CreateGrant }) (*httpapi.Object[api.Grant], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -124,7 +128,7 @@ func (h handlers) createGrant(ctx context.Context, in *struct{ Body api.CreateGr
 }
 
 // grant finds a grant that the caller sees, and asks for a permission unless it is the caller's own.
-func (h handlers) grant(ctx context.Context, a asker, text, permission string) (iam.Grant, iam.Scope, scope.Ref[iam.Grant], error) {
+func (h grantHandlers) grant(ctx context.Context, a asker, text, permission string) (iam.Grant, iam.Scope, scope.Ref[iam.Grant], error) {
 	id, ok := httpapi.ID(text)
 	if !ok {
 		return iam.Grant{}, iam.Scope{}, scope.Ref[iam.Grant]{}, fault.ErrNotFound
@@ -136,7 +140,7 @@ func (h handlers) grant(ctx context.Context, a asker, text, permission string) (
 	return grant, at, ref, err
 }
 
-func (h handlers) getGrant(ctx context.Context, in *httpapi.ByID) (*httpapi.Object[api.Grant], error) {
+func (h grantHandlers) getGrant(ctx context.Context, in *httpapi.ByID) (*httpapi.Object[api.Grant], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -148,7 +152,7 @@ func (h handlers) getGrant(ctx context.Context, in *httpapi.ByID) (*httpapi.Obje
 	return &httpapi.Object[api.Grant]{Body: presentGrant(grant, at)}, nil
 }
 
-func (h handlers) deleteGrant(ctx context.Context, in *httpapi.ByID) (*httpapi.Nothing, error) {
+func (h grantHandlers) deleteGrant(ctx context.Context, in *httpapi.ByID) (*httpapi.Nothing, error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,9 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// invitationHandlers answers the routes about invitations.
+type invitationHandlers struct{ handlers }
+
 // Permissions on invitations.
 const (
 	readInvitations   = "organization.invitation:read"
@@ -23,14 +26,15 @@ const (
 )
 
 func (h handlers) registerInvitations() {
+	on := invitationHandlers{h}
 	s := h.server
-	httpapi.Register(s, "list-invitations", h.listInvitations, httpapi.Sorted(iam.InvitationSorting))
-	httpapi.Register(s, "create-invitation", h.createInvitation, httpapi.Created, httpapi.Example(api.CreateInvitation{Person: "bob@example.org", Role: "operator", Scope: "acme/web"}))
-	httpapi.Register(s, "get-invitation", h.getInvitation)
-	httpapi.Register(s, "delete-invitation", h.deleteInvitation)
-	httpapi.Register(s, "show-offered-role", h.showOfferedRole, httpapi.Example(api.InvitationLink{Link: "kli_..."}))
-	httpapi.Register(s, "accept-invitation", h.acceptInvitation, httpapi.Example(api.InvitationLink{Link: "kli_..."}))
-	httpapi.Register(s, "join-by-invitation", h.joinByInvitation, httpapi.Created, httpapi.Example(api.JoinByInvitation{Link: "kli_...", Name: "bob", Password: "a long new sentence"}))
+	httpapi.Register(s, "list-invitations", on.listInvitations, httpapi.Sorted(iam.InvitationSorting))
+	httpapi.Register(s, "create-invitation", on.createInvitation, httpapi.Created, httpapi.Example(api.CreateInvitation{Person: "bob@example.org", Role: "operator", Scope: "acme/web"}))
+	httpapi.Register(s, "get-invitation", on.getInvitation)
+	httpapi.Register(s, "delete-invitation", on.deleteInvitation)
+	httpapi.Register(s, "show-offered-role", on.showOfferedRole, httpapi.Example(api.InvitationLink{Link: "kli_..."}))
+	httpapi.Register(s, "accept-invitation", on.acceptInvitation, httpapi.Example(api.InvitationLink{Link: "kli_..."}))
+	httpapi.Register(s, "join-by-invitation", on.joinByInvitation, httpapi.Created, httpapi.Example(api.JoinByInvitation{Link: "kli_...", Name: "bob", Password: "a long new sentence"}))
 }
 
 func presentInvitation(i iam.Invitation) api.Invitation {
@@ -40,7 +44,7 @@ func presentInvitation(i iam.Invitation) api.Invitation {
 	}
 }
 
-func (h handlers) listInvitations(ctx context.Context, in *struct{ api.InvitationFilter }) (*httpapi.Object[api.Page[api.Invitation]], error) {
+func (h invitationHandlers) listInvitations(ctx context.Context, in *struct{ api.InvitationFilter }) (*httpapi.Object[api.Page[api.Invitation]], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -60,7 +64,7 @@ func (h handlers) listInvitations(ctx context.Context, in *struct{ api.Invitatio
 		presentInvitation)
 }
 
-func (h handlers) createInvitation(ctx context.Context, in *struct{ Body api.CreateInvitation }) (*httpapi.Object[api.Invitation], error) {
+func (h invitationHandlers) createInvitation(ctx context.Context, in *struct{ Body api.CreateInvitation }) (*httpapi.Object[api.Invitation], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -91,7 +95,7 @@ func (h handlers) createInvitation(ctx context.Context, in *struct{ Body api.Cre
 }
 
 // invitation finds an invitation that the caller sees, and asks for a permission at its scope.
-func (h handlers) invitation(ctx context.Context, text, permission string) (iam.Invitation, scope.Ref[iam.Invitation], error) {
+func (h invitationHandlers) invitation(ctx context.Context, text, permission string) (iam.Invitation, scope.Ref[iam.Invitation], error) {
 	none := scope.Ref[iam.Invitation]{}
 	a, err := h.asker(ctx)
 	if err != nil {
@@ -108,7 +112,7 @@ func (h handlers) invitation(ctx context.Context, text, permission string) (iam.
 	return found, ref, err
 }
 
-func (h handlers) getInvitation(ctx context.Context, in *httpapi.ByID) (*httpapi.Object[api.Invitation], error) {
+func (h invitationHandlers) getInvitation(ctx context.Context, in *httpapi.ByID) (*httpapi.Object[api.Invitation], error) {
 	found, _, err := h.invitation(ctx, in.ID, readInvitations)
 	if err != nil {
 		return nil, err
@@ -116,7 +120,7 @@ func (h handlers) getInvitation(ctx context.Context, in *httpapi.ByID) (*httpapi
 	return &httpapi.Object[api.Invitation]{Body: presentInvitation(found)}, nil
 }
 
-func (h handlers) deleteInvitation(ctx context.Context, in *httpapi.ByID) (*httpapi.Nothing, error) {
+func (h invitationHandlers) deleteInvitation(ctx context.Context, in *httpapi.ByID) (*httpapi.Nothing, error) {
 	_, ref, err := h.invitation(ctx, in.ID, deleteInvitations)
 	if err != nil {
 		return nil, err
@@ -128,7 +132,7 @@ func (h handlers) deleteInvitation(ctx context.Context, in *httpapi.ByID) (*http
 }
 
 // showOfferedRole is for somebody who has a link, logged in or not.
-func (h handlers) showOfferedRole(ctx context.Context, in *struct{ Body api.InvitationLink }) (*httpapi.Object[api.OfferedRole], error) {
+func (h invitationHandlers) showOfferedRole(ctx context.Context, in *struct{ Body api.InvitationLink }) (*httpapi.Object[api.OfferedRole], error) {
 	i, err := iam.InvitationOfLink(ctx, h.server.DB().Reader, in.Body.Link)
 	if err != nil {
 		return nil, orBadLink(err)
@@ -144,7 +148,7 @@ func orBadLink(err error) error {
 	return err
 }
 
-func (h handlers) acceptInvitation(ctx context.Context, in *struct{ Body api.InvitationLink }) (*httpapi.Object[api.Grant], error) {
+func (h invitationHandlers) acceptInvitation(ctx context.Context, in *struct{ Body api.InvitationLink }) (*httpapi.Object[api.Grant], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -172,7 +176,7 @@ func (h handlers) acceptInvitation(ctx context.Context, in *struct{ Body api.Inv
 }
 
 // joinByInvitation is for somebody without an account. What a link is good for is looked at before any password is hashed.
-func (h handlers) joinByInvitation(ctx context.Context, in *struct{ Body api.JoinByInvitation }) (*httpapi.Object[api.Joined], error) {
+func (h invitationHandlers) joinByInvitation(ctx context.Context, in *struct{ Body api.JoinByInvitation }) (*httpapi.Object[api.Joined], error) {
 	offered, err := iam.InvitationOfLink(ctx, h.server.DB().Reader, in.Body.Link)
 	if err != nil {
 		return nil, orBadLink(err)

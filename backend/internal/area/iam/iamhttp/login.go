@@ -19,18 +19,22 @@ import (
 	"kloigos/backend/internal/kernel/intent"
 )
 
+// loginHandlers answers the routes about logins by providers.
+type loginHandlers struct{ handlers }
+
 func (h handlers) registerLogins() {
+	on := loginHandlers{h}
 	s := h.server
 	start := httpapi.Example(api.StartLogin{Provider: "7f9c2ba4-e88f-4a2b-9b6e-0e6f8c5a1d11", ReturnTo: "/hosts"})
 	finish := httpapi.Example(api.FinishLogin{Provider: "7f9c2ba4-e88f-4a2b-9b6e-0e6f8c5a1d11", Browser: "klb_...", State: "kls_...", Code: "SplxlOBeZQQYbYS6WxSbIA"})
-	httpapi.Register(s, "list-login-providers", h.listLoginProviders)
-	httpapi.Register(s, "start-login", h.startLogin, start)
-	httpapi.Register(s, "finish-login", h.finishLogin, finish)
-	httpapi.Register(s, "list-identities", h.listIdentities)
-	httpapi.Register(s, "list-linkable-providers", h.listLinkable)
-	httpapi.Register(s, "start-link", h.startLink, start)
-	httpapi.Register(s, "finish-link", h.finishLink, finish)
-	httpapi.Register(s, "delete-identity", h.deleteIdentity)
+	httpapi.Register(s, "list-login-providers", on.listLoginProviders)
+	httpapi.Register(s, "start-login", on.startLogin, start)
+	httpapi.Register(s, "finish-login", on.finishLogin, finish)
+	httpapi.Register(s, "list-identities", on.listIdentities)
+	httpapi.Register(s, "list-linkable-providers", on.listLinkable)
+	httpapi.Register(s, "start-link", on.startLink, start)
+	httpapi.Register(s, "finish-link", on.finishLink, finish)
+	httpapi.Register(s, "delete-identity", on.deleteIdentity)
 }
 
 func presentLoginProvider(p iam.Provider) api.LoginProvider {
@@ -39,7 +43,7 @@ func presentLoginProvider(p iam.Provider) api.LoginProvider {
 
 // listLoginProviders tells strangers of the installation's providers. An organization's is found by its address, which cannot be
 // guessed: so nobody learns which organizations there are.
-func (h handlers) listLoginProviders(ctx context.Context, in *struct{ api.LoginProviderFilter }) (*httpapi.Object[api.Page[api.LoginProvider]], error) {
+func (h loginHandlers) listLoginProviders(ctx context.Context, in *struct{ api.LoginProviderFilter }) (*httpapi.Object[api.Page[api.LoginProvider]], error) {
 	var all []iam.Provider
 	var err error
 	if in.Provider == "" {
@@ -59,7 +63,7 @@ func (h handlers) listLoginProviders(ctx context.Context, in *struct{ api.LoginP
 }
 
 // settings finds an enabled provider with what only this installation knows of it.
-func (h handlers) settings(ctx context.Context, text string) (iamoidc.Settings, error) {
+func (h loginHandlers) settings(ctx context.Context, text string) (iamoidc.Settings, error) {
 	id, ok := httpapi.ID(text)
 	if !ok {
 		return iamoidc.Settings{}, noProvider()
@@ -82,7 +86,7 @@ func (h handlers) settings(ctx context.Context, text string) (iamoidc.Settings, 
 func noProvider() error { return httpapi.BadField("provider", "Nobody can log in by this provider.") }
 
 // told is what a stranger is told of a failure. Those who run the provider read the rest on its page.
-func (h handlers) told(ctx context.Context, p iam.Provider, err error) error {
+func (h loginHandlers) told(ctx context.Context, p iam.Provider, err error) error {
 	var failed *iamoidc.Failed
 	switch {
 	case errors.Is(err, iamoidc.ErrBusy):
@@ -97,7 +101,7 @@ func (h handlers) told(ctx context.Context, p iam.Provider, err error) error {
 }
 
 // begin begins a login, or the link of an account.
-func (h handlers) begin(ctx context.Context, body api.StartLogin, account *uuid.UUID) (*httpapi.Object[api.StartedLogin], error) {
+func (h loginHandlers) begin(ctx context.Context, body api.StartLogin, account *uuid.UUID) (*httpapi.Object[api.StartedLogin], error) {
 	to, err := returnTo(body.ReturnTo)
 	if err != nil {
 		return nil, err
@@ -142,12 +146,12 @@ func returnTo(text string) (string, error) {
 	return text, nil
 }
 
-func (h handlers) startLogin(ctx context.Context, in *struct{ Body api.StartLogin }) (*httpapi.Object[api.StartedLogin], error) {
+func (h loginHandlers) startLogin(ctx context.Context, in *struct{ Body api.StartLogin }) (*httpapi.Object[api.StartedLogin], error) {
 	return h.begin(ctx, in.Body, nil)
 }
 
 // end takes the login that a browser began, and proves who came back. account is who links; nil for a login.
-func (h handlers) end(ctx context.Context, body api.FinishLogin, account *uuid.UUID) (iam.Login, iamoidc.Settings, iam.Claims, error) {
+func (h loginHandlers) end(ctx context.Context, body api.FinishLogin, account *uuid.UUID) (iam.Login, iamoidc.Settings, iam.Claims, error) {
 	var login iam.Login
 	s, err := h.settings(ctx, body.Provider)
 	if err != nil {
@@ -184,7 +188,7 @@ func (h handlers) end(ctx context.Context, body api.FinishLogin, account *uuid.U
 	return login, s, claims, err
 }
 
-func (h handlers) finishLogin(ctx context.Context, in *struct{ Body api.FinishLogin }) (*httpapi.Object[api.FinishedLogin], error) {
+func (h loginHandlers) finishLogin(ctx context.Context, in *struct{ Body api.FinishLogin }) (*httpapi.Object[api.FinishedLogin], error) {
 	login, s, claims, err := h.end(ctx, in.Body, nil)
 	if err != nil {
 		return nil, err
@@ -212,7 +216,7 @@ func (h handlers) finishLogin(ctx context.Context, in *struct{ Body api.FinishLo
 	return &httpapi.Object[api.FinishedLogin]{Body: api.FinishedLogin{Session: session, ReturnTo: login.ReturnTo}}, nil
 }
 
-func (h handlers) listIdentities(ctx context.Context, _ *struct{}) (*httpapi.Object[api.Page[api.Identity]], error) {
+func (h loginHandlers) listIdentities(ctx context.Context, _ *struct{}) (*httpapi.Object[api.Page[api.Identity]], error) {
 	account, _ := httpapi.BearerOf(ctx)
 	all, err := iam.Identities(ctx, h.server.DB().Reader, account)
 	if err != nil {
@@ -229,7 +233,7 @@ func presentIdentity(i iam.Identity) api.Identity {
 }
 
 // whole refuses a token that may do less than its account: it changes nothing of how somebody gets in.
-func (h handlers) whole(ctx context.Context) (asker, error) {
+func (h loginHandlers) whole(ctx context.Context) (asker, error) {
 	a, err := h.asker(ctx)
 	if err == nil && a.narrowed() {
 		err = fault.Conflictf("narrowed", "This session reaches less than your account. Log in with your password, or by a provider of the installation.")
@@ -237,7 +241,7 @@ func (h handlers) whole(ctx context.Context) (asker, error) {
 	return a, err
 }
 
-func (h handlers) listLinkable(ctx context.Context, _ *struct{}) (*httpapi.Object[api.Page[api.LoginProvider]], error) {
+func (h loginHandlers) listLinkable(ctx context.Context, _ *struct{}) (*httpapi.Object[api.Page[api.LoginProvider]], error) {
 	account, _ := httpapi.BearerOf(ctx)
 	all, err := iam.ProvidersFor(ctx, h.server.DB().Reader, account)
 	if err != nil {
@@ -246,7 +250,7 @@ func (h handlers) listLinkable(ctx context.Context, _ *struct{}) (*httpapi.Objec
 	return httpapi.Whole(all, presentLoginProvider), nil
 }
 
-func (h handlers) startLink(ctx context.Context, in *struct{ Body api.StartLogin }) (*httpapi.Object[api.StartedLogin], error) {
+func (h loginHandlers) startLink(ctx context.Context, in *struct{ Body api.StartLogin }) (*httpapi.Object[api.StartedLogin], error) {
 	a, err := h.whole(ctx)
 	if err != nil {
 		return nil, err
@@ -254,7 +258,7 @@ func (h handlers) startLink(ctx context.Context, in *struct{ Body api.StartLogin
 	return h.begin(ctx, in.Body, &a.viewer.Account)
 }
 
-func (h handlers) finishLink(ctx context.Context, in *struct{ Body api.FinishLogin }) (*httpapi.Object[api.LinkedIdentity], error) {
+func (h loginHandlers) finishLink(ctx context.Context, in *struct{ Body api.FinishLogin }) (*httpapi.Object[api.LinkedIdentity], error) {
 	a, err := h.whole(ctx)
 	if err != nil {
 		return nil, err
@@ -278,7 +282,7 @@ func (h handlers) finishLink(ctx context.Context, in *struct{ Body api.FinishLog
 	return &httpapi.Object[api.LinkedIdentity]{Body: api.LinkedIdentity{Identity: presentIdentity(linked), ReturnTo: login.ReturnTo}}, nil
 }
 
-func (h handlers) deleteIdentity(ctx context.Context, in *httpapi.ByID) (*httpapi.Nothing, error) {
+func (h loginHandlers) deleteIdentity(ctx context.Context, in *httpapi.ByID) (*httpapi.Nothing, error) {
 	a, err := h.whole(ctx)
 	if err != nil {
 		return nil, err

@@ -14,19 +14,23 @@ import (
 	"kloigos/backend/internal/kernel/intent"
 )
 
+// passkeyHandlers answers the routes about passkeys.
+type passkeyHandlers struct{ handlers }
+
 func (h handlers) registerPasskeys() {
+	on := passkeyHandlers{h}
 	s := h.server
 	none := json.RawMessage(`{}`)
-	httpapi.Register(s, "list-passkeys", h.listPasskeys)
-	httpapi.Register(s, "begin-passkey", h.beginPasskey, httpapi.Example(api.ProvePassword{Password: "the present one"}))
-	httpapi.Register(s, "create-passkey", h.createPasskey, httpapi.Created, httpapi.Example(api.CreatePasskey{Name: "laptop", Challenge: "...", Credential: none}))
-	httpapi.Register(s, "delete-passkey", h.deletePasskey)
-	httpapi.Register(s, "begin-passkey-login", h.beginPasskeyLogin)
-	httpapi.Register(s, "create-passkey-session", h.createPasskeySession, httpapi.Created, httpapi.Example(api.PasskeyLogin{Challenge: "...", Credential: none}))
+	httpapi.Register(s, "list-passkeys", on.listPasskeys)
+	httpapi.Register(s, "begin-passkey", on.beginPasskey, httpapi.Example(api.ProvePassword{Password: "the present one"}))
+	httpapi.Register(s, "create-passkey", on.createPasskey, httpapi.Created, httpapi.Example(api.CreatePasskey{Name: "laptop", Challenge: "...", Credential: none}))
+	httpapi.Register(s, "delete-passkey", on.deletePasskey)
+	httpapi.Register(s, "begin-passkey-login", on.beginPasskeyLogin)
+	httpapi.Register(s, "create-passkey-session", on.createPasskeySession, httpapi.Created, httpapi.Example(api.PasskeyLogin{Challenge: "...", Credential: none}))
 }
 
 // devices is the check of passkeys, if the installation has a web app that browsers reach.
-func (h handlers) devices() (*iam.Passkeys, error) {
+func (h passkeyHandlers) devices() (*iam.Passkeys, error) {
 	if h.Passkeys == nil {
 		return nil, fault.Conflictf("no_web_url", "Passkeys belong to a web site with a name, and this installation does not know its own. Set KLOIGOS_WEB_URL on each backend.")
 	}
@@ -44,7 +48,7 @@ func presentChallenge(c iam.Challenge, err error) (*httpapi.Object[api.PasskeyCh
 	return &httpapi.Object[api.PasskeyChallenge]{Body: api.PasskeyChallenge{Challenge: c.Sealed, Options: c.Options}}, nil
 }
 
-func (h handlers) listPasskeys(ctx context.Context, _ *struct{}) (*httpapi.Object[api.Page[api.Passkey]], error) {
+func (h passkeyHandlers) listPasskeys(ctx context.Context, _ *struct{}) (*httpapi.Object[api.Page[api.Passkey]], error) {
 	account, _ := httpapi.BearerOf(ctx)
 	rows, err := iam.PasskeysOf(ctx, h.server.DB().Reader, account)
 	if err != nil {
@@ -53,7 +57,7 @@ func (h handlers) listPasskeys(ctx context.Context, _ *struct{}) (*httpapi.Objec
 	return httpapi.Whole(rows, presentPasskey), nil
 }
 
-func (h handlers) beginPasskey(ctx context.Context, in *struct{ Body api.ProvePassword }) (*httpapi.Object[api.PasskeyChallenge], error) {
+func (h passkeyHandlers) beginPasskey(ctx context.Context, in *struct{ Body api.ProvePassword }) (*httpapi.Object[api.PasskeyChallenge], error) {
 	devices, err := h.devices()
 	if err != nil {
 		return nil, err
@@ -65,7 +69,7 @@ func (h handlers) beginPasskey(ctx context.Context, in *struct{ Body api.ProvePa
 	return presentChallenge(devices.Begin(ctx, h.server.DB().Reader, account))
 }
 
-func (h handlers) createPasskey(ctx context.Context, in *struct{ Body api.CreatePasskey }) (*httpapi.Object[api.Passkey], error) {
+func (h passkeyHandlers) createPasskey(ctx context.Context, in *struct{ Body api.CreatePasskey }) (*httpapi.Object[api.Passkey], error) {
 	devices, err := h.devices()
 	if err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func (h handlers) createPasskey(ctx context.Context, in *struct{ Body api.Create
 	return &httpapi.Object[api.Passkey]{Body: presentPasskey(row)}, nil
 }
 
-func (h handlers) deletePasskey(ctx context.Context, in *httpapi.ByID) (*httpapi.Nothing, error) {
+func (h passkeyHandlers) deletePasskey(ctx context.Context, in *httpapi.ByID) (*httpapi.Nothing, error) {
 	_, ref, err := h.self(ctx)
 	if err != nil {
 		return nil, err
@@ -103,7 +107,7 @@ func (h handlers) deletePasskey(ctx context.Context, in *httpapi.ByID) (*httpapi
 	return nil, err
 }
 
-func (h handlers) beginPasskeyLogin(context.Context, *struct{}) (*httpapi.Object[api.PasskeyChallenge], error) {
+func (h passkeyHandlers) beginPasskeyLogin(context.Context, *struct{}) (*httpapi.Object[api.PasskeyChallenge], error) {
 	devices, err := h.devices()
 	if err != nil {
 		return nil, err
@@ -112,7 +116,7 @@ func (h handlers) beginPasskeyLogin(context.Context, *struct{}) (*httpapi.Object
 }
 
 // createPasskeySession is for somebody who is not logged in. Nobody learns from it whether an account exists.
-func (h handlers) createPasskeySession(ctx context.Context, in *struct{ Body api.PasskeyLogin }) (*httpapi.Object[api.Session], error) {
+func (h passkeyHandlers) createPasskeySession(ctx context.Context, in *struct{ Body api.PasskeyLogin }) (*httpapi.Object[api.Session], error) {
 	devices, err := h.devices()
 	if err != nil {
 		return nil, err

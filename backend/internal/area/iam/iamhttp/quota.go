@@ -14,6 +14,9 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// quotaHandlers answers the routes about quotas.
+type quotaHandlers struct{ handlers }
+
 // Permissions on quotas. Who sets one has the permission in the scope above: nobody
 // raises what bounds themselves.
 const (
@@ -22,13 +25,14 @@ const (
 )
 
 func (h handlers) registerQuotas() {
+	on := quotaHandlers{h}
 	s := h.server
-	httpapi.Register(s, "list-quotas", h.listQuotas)
-	httpapi.Register(s, "set-quota", h.setQuota, httpapi.Example(api.SetQuota{Scope: "acme/web", Resource: "cpus", Amount: 64}))
-	httpapi.Register(s, "remove-quota", h.removeQuota, httpapi.Example(api.QuotaOf{Scope: "acme/web", Resource: "cpus"}), func(o *huma.Operation) { o.DefaultStatus = http.StatusNoContent })
+	httpapi.Register(s, "list-quotas", on.listQuotas)
+	httpapi.Register(s, "set-quota", on.setQuota, httpapi.Example(api.SetQuota{Scope: "acme/web", Resource: "cpus", Amount: 64}))
+	httpapi.Register(s, "remove-quota", on.removeQuota, httpapi.Example(api.QuotaOf{Scope: "acme/web", Resource: "cpus"}), func(o *huma.Operation) { o.DefaultStatus = http.StatusNoContent })
 }
 
-func (h handlers) listQuotas(ctx context.Context, in *struct{ api.QuotaFilter }) (*httpapi.Object[api.Page[api.Quota]], error) {
+func (h quotaHandlers) listQuotas(ctx context.Context, in *struct{ api.QuotaFilter }) (*httpapi.Object[api.Page[api.Quota]], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -53,7 +57,7 @@ func (h handlers) listQuotas(ctx context.Context, in *struct{ api.QuotaFilter })
 }
 
 // limited finds a scope for whose quotas the caller has the permission in the scope above.
-func (h handlers) limited(ctx context.Context, text string) (iam.Scope, error) {
+func (h quotaHandlers) limited(ctx context.Context, text string) (iam.Scope, error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return iam.Scope{}, err
@@ -77,7 +81,7 @@ func (h handlers) limited(ctx context.Context, text string) (iam.Scope, error) {
 	return at, nil
 }
 
-func (h handlers) setQuota(ctx context.Context, in *struct{ Body api.SetQuota }) (*httpapi.Object[api.Quota], error) {
+func (h quotaHandlers) setQuota(ctx context.Context, in *struct{ Body api.SetQuota }) (*httpapi.Object[api.Quota], error) {
 	at, err := h.limited(ctx, in.Body.Scope)
 	if err != nil {
 		return nil, err
@@ -95,7 +99,7 @@ func (h handlers) setQuota(ctx context.Context, in *struct{ Body api.SetQuota })
 	return &httpapi.Object[api.Quota]{Body: presentQuota(q)}, nil
 }
 
-func (h handlers) removeQuota(ctx context.Context, in *struct{ Body api.QuotaOf }) (*httpapi.Nothing, error) {
+func (h quotaHandlers) removeQuota(ctx context.Context, in *struct{ Body api.QuotaOf }) (*httpapi.Nothing, error) {
 	at, err := h.limited(ctx, in.Body.Scope)
 	if err != nil {
 		return nil, err

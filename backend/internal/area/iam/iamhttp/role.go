@@ -16,6 +16,9 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// roleHandlers answers the routes about roles.
+type roleHandlers struct{ handlers }
+
 // Permissions on roles.
 const (
 	readRoles   = "organization.role:read"
@@ -25,18 +28,19 @@ const (
 )
 
 func (h handlers) registerRoles() {
+	on := roleHandlers{h}
 	s := h.server
-	httpapi.Register(s, "list-roles", h.listRoles)
-	httpapi.Register(s, "create-role", h.createRole, httpapi.Created, httpapi.Example(api.CreateRole{Name: "watcher", Permissions: []string{"project.workspace.host:read"}}))
-	httpapi.Register(s, "get-role", h.getRole)
-	httpapi.Register(s, "change-role", h.changeRole, httpapi.Example(map[string]any{"description": "sees hosts"}))
-	httpapi.Register(s, "delete-role", h.deleteRole)
-	httpapi.Register(s, "get-access", h.getAccess)
+	httpapi.Register(s, "list-roles", on.listRoles)
+	httpapi.Register(s, "create-role", on.createRole, httpapi.Created, httpapi.Example(api.CreateRole{Name: "watcher", Permissions: []string{"project.workspace.host:read"}}))
+	httpapi.Register(s, "get-role", on.getRole)
+	httpapi.Register(s, "change-role", on.changeRole, httpapi.Example(map[string]any{"description": "sees hosts"}))
+	httpapi.Register(s, "delete-role", on.deleteRole)
+	httpapi.Register(s, "get-access", on.getAccess)
 }
 
 func grantable() []string { return iam.Grantable(api.Permissions()) }
 
-func (h handlers) listRoles(ctx context.Context, in *struct{ api.RoleFilter }) (*httpapi.Object[api.Page[api.Role]], error) {
+func (h roleHandlers) listRoles(ctx context.Context, in *struct{ api.RoleFilter }) (*httpapi.Object[api.Page[api.Role]], error) {
 	_, at, err := h.organizationAt(ctx, in.Organization, readRoles)
 	if err != nil {
 		return nil, err
@@ -57,7 +61,7 @@ func (h handlers) listRoles(ctx context.Context, in *struct{ api.RoleFilter }) (
 	return httpapi.Whole(all, func(r api.Role) api.Role { return r }), nil
 }
 
-func (h handlers) createRole(ctx context.Context, in *struct{ Body api.CreateRole }) (*httpapi.Versioned[api.Role], error) {
+func (h roleHandlers) createRole(ctx context.Context, in *struct{ Body api.CreateRole }) (*httpapi.Versioned[api.Role], error) {
 	a, at, err := h.organizationAt(ctx, in.Body.Organization, createRoles)
 	if err != nil {
 		return nil, err
@@ -77,7 +81,7 @@ func (h handlers) createRole(ctx context.Context, in *struct{ Body api.CreateRol
 }
 
 // role finds a role that the caller sees, and asks for a permission in its organization.
-func (h handlers) role(ctx context.Context, text, permission string) (asker, iam.CustomRole, scope.Ref[iam.CustomRole], error) {
+func (h roleHandlers) role(ctx context.Context, text, permission string) (asker, iam.CustomRole, scope.Ref[iam.CustomRole], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return a, iam.CustomRole{}, scope.Ref[iam.CustomRole]{}, err
@@ -93,7 +97,7 @@ func (h handlers) role(ctx context.Context, text, permission string) (asker, iam
 	return a, role, ref, err
 }
 
-func (h handlers) shownRole(ctx context.Context, a asker, id uuid.UUID) (*httpapi.Versioned[api.Role], error) {
+func (h roleHandlers) shownRole(ctx context.Context, a asker, id uuid.UUID) (*httpapi.Versioned[api.Role], error) {
 	role, _, _, err := iam.FindRole(ctx, h.server.DB().Reader, a.viewer, id)
 	if err != nil {
 		return nil, err
@@ -101,7 +105,7 @@ func (h handlers) shownRole(ctx context.Context, a asker, id uuid.UUID) (*httpap
 	return &httpapi.Versioned[api.Role]{ETag: httpapi.ETag(role.Version), Body: presentRole(role)}, nil
 }
 
-func (h handlers) getRole(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Role], error) {
+func (h roleHandlers) getRole(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Role], error) {
 	a, role, _, err := h.role(ctx, in.ID, readRoles)
 	if err != nil {
 		return nil, err
@@ -109,7 +113,7 @@ func (h handlers) getRole(ctx context.Context, in *httpapi.ByID) (*httpapi.Versi
 	return h.shownRole(ctx, a, role.ID)
 }
 
-func (h handlers) changeRole(ctx context.Context, in *struct {
+func (h roleHandlers) changeRole(ctx context.Context, in *struct {
 	httpapi.Change
 	Body api.ChangeRole
 },
@@ -142,7 +146,7 @@ func (h handlers) changeRole(ctx context.Context, in *struct {
 	return h.shownRole(ctx, a, ref.ID())
 }
 
-func (h handlers) deleteRole(ctx context.Context, in *httpapi.Change) (*httpapi.Nothing, error) {
+func (h roleHandlers) deleteRole(ctx context.Context, in *httpapi.Change) (*httpapi.Nothing, error) {
 	version, err := in.Version()
 	if err != nil {
 		return nil, err
@@ -162,7 +166,7 @@ func presentRole(r iam.CustomRole) api.Role {
 }
 
 // getAccess says whether the caller may do something, by which grants, or which roles would allow it.
-func (h handlers) getAccess(ctx context.Context, in *struct{ api.AccessQuery }) (*httpapi.Object[api.Access], error) {
+func (h roleHandlers) getAccess(ctx context.Context, in *struct{ api.AccessQuery }) (*httpapi.Object[api.Access], error) {
 	if in.Permission == api.Own || !slices.Contains(api.Permissions(), in.Permission) {
 		return nil, httpapi.BadField("permission", "There is no such permission.")
 	}

@@ -15,6 +15,9 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// scopeHandlers answers the routes about organizations, projects and workspaces.
+type scopeHandlers struct{ handlers }
+
 // Permissions on scopes.
 const (
 	createOrganization  = "installation.organization:create"
@@ -41,16 +44,17 @@ var permissionsOf = map[string]permissions{
 }
 
 func (h handlers) registerScopes() {
+	on := scopeHandlers{h}
 	s := h.server
-	httpapi.Register(s, "list-organizations", h.listOrganizations, httpapi.Sorted(iam.ScopeSorting))
-	httpapi.Register(s, "list-projects", h.listProjects, httpapi.Sorted(iam.ScopeSorting))
-	httpapi.Register(s, "list-workspaces", h.listWorkspaces, httpapi.Sorted(iam.ScopeSorting))
-	httpapi.Register(s, "create-organization", h.createOrganization, httpapi.Created, httpapi.Example(api.CreateOrganization{Name: "acme", Owner: "ada"}))
-	httpapi.Register(s, "create-project", h.createProject, httpapi.Created, httpapi.Example(api.CreateProject{Name: "web", Organization: "acme"}))
-	httpapi.Register(s, "create-workspace", h.createWorkspace, httpapi.Created, httpapi.Example(api.CreateWorkspace{Name: "production", Project: "acme/web", Type: "bare_metal"}))
-	httpapi.Register(s, "move-workspace", h.moveWorkspace, httpapi.Example(api.MoveWorkspace{Project: "acme/shop"}))
-	httpapi.Register(s, "require-second-factor", h.secondFactor(true))
-	httpapi.Register(s, "waive-second-factor", h.secondFactor(false))
+	httpapi.Register(s, "list-organizations", on.listOrganizations, httpapi.Sorted(iam.ScopeSorting))
+	httpapi.Register(s, "list-projects", on.listProjects, httpapi.Sorted(iam.ScopeSorting))
+	httpapi.Register(s, "list-workspaces", on.listWorkspaces, httpapi.Sorted(iam.ScopeSorting))
+	httpapi.Register(s, "create-organization", on.createOrganization, httpapi.Created, httpapi.Example(api.CreateOrganization{Name: "acme", Owner: "ada"}))
+	httpapi.Register(s, "create-project", on.createProject, httpapi.Created, httpapi.Example(api.CreateProject{Name: "web", Organization: "acme"}))
+	httpapi.Register(s, "create-workspace", on.createWorkspace, httpapi.Created, httpapi.Example(api.CreateWorkspace{Name: "production", Project: "acme/web", Type: "bare_metal"}))
+	httpapi.Register(s, "move-workspace", on.moveWorkspace, httpapi.Example(api.MoveWorkspace{Project: "acme/shop"}))
+	httpapi.Register(s, "require-second-factor", on.secondFactor(true))
+	httpapi.Register(s, "waive-second-factor", on.secondFactor(false))
 	httpapi.Register(s, "list-object-conditions", h.listObjectConditions)
 	for _, level := range []iam.Level{iam.Organizations, iam.Projects, iam.Workspaces} {
 		l := onLevel{h, level, permissionsOf[level.Noun]}
@@ -75,7 +79,7 @@ func (h handlers) list(ctx context.Context, route string, level iam.Level, q api
 		a.presentScope)
 }
 
-func (h handlers) listOrganizations(ctx context.Context, in *struct{ api.OrganizationFilter }) (*httpapi.Object[api.Page[api.Scope]], error) {
+func (h scopeHandlers) listOrganizations(ctx context.Context, in *struct{ api.OrganizationFilter }) (*httpapi.Object[api.Page[api.Scope]], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -83,7 +87,7 @@ func (h handlers) listOrganizations(ctx context.Context, in *struct{ api.Organiz
 	return h.list(ctx, "list-organizations", iam.Organizations, in.PageQuery, []string{in.State}, iam.ScopeFilter{State: in.State}, a)
 }
 
-func (h handlers) listProjects(ctx context.Context, in *struct{ api.ProjectFilter }) (*httpapi.Object[api.Page[api.Scope]], error) {
+func (h scopeHandlers) listProjects(ctx context.Context, in *struct{ api.ProjectFilter }) (*httpapi.Object[api.Page[api.Scope]], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -95,7 +99,7 @@ func (h handlers) listProjects(ctx context.Context, in *struct{ api.ProjectFilte
 	return h.list(ctx, "list-projects", iam.Projects, in.PageQuery, []string{in.Organization, in.State}, f, a)
 }
 
-func (h handlers) listWorkspaces(ctx context.Context, in *struct{ api.WorkspaceFilter }) (*httpapi.Object[api.Page[api.Scope]], error) {
+func (h scopeHandlers) listWorkspaces(ctx context.Context, in *struct{ api.WorkspaceFilter }) (*httpapi.Object[api.Page[api.Scope]], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -111,7 +115,7 @@ func (h handlers) listWorkspaces(ctx context.Context, in *struct{ api.WorkspaceF
 }
 
 // filter is the id of a scope that narrows a list; uuid.Nil for none.
-func (h handlers) filter(ctx context.Context, a asker, level iam.Level, text string) (uuid.UUID, error) {
+func (h scopeHandlers) filter(ctx context.Context, a asker, level iam.Level, text string) (uuid.UUID, error) {
 	if text == "" {
 		return uuid.Nil, nil
 	}
@@ -119,7 +123,7 @@ func (h handlers) filter(ctx context.Context, a asker, level iam.Level, text str
 	return found.ID, filterOf(level.Noun, err)
 }
 
-func (h handlers) createOrganization(ctx context.Context, in *struct{ Body api.CreateOrganization }) (*httpapi.Versioned[api.Scope], error) {
+func (h scopeHandlers) createOrganization(ctx context.Context, in *struct{ Body api.CreateOrganization }) (*httpapi.Versioned[api.Scope], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return nil, err
@@ -143,7 +147,7 @@ func (h handlers) createOrganization(ctx context.Context, in *struct{ Body api.C
 }
 
 // parent finds a scope in which something is to be made, and asks for the permission there.
-func (h handlers) parent(ctx context.Context, level iam.Level, text, permission string) (scope.Ref[iam.Scope], error) {
+func (h scopeHandlers) parent(ctx context.Context, level iam.Level, text, permission string) (scope.Ref[iam.Scope], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return scope.Ref[iam.Scope]{}, err
@@ -155,7 +159,7 @@ func (h handlers) parent(ctx context.Context, level iam.Level, text, permission 
 	return ref, a.needs(permission, found)
 }
 
-func (h handlers) createProject(ctx context.Context, in *struct{ Body api.CreateProject }) (*httpapi.Versioned[api.Scope], error) {
+func (h scopeHandlers) createProject(ctx context.Context, in *struct{ Body api.CreateProject }) (*httpapi.Versioned[api.Scope], error) {
 	parent, err := h.parent(ctx, iam.Organizations, in.Body.Organization, createProject)
 	if err != nil {
 		return nil, err
@@ -170,7 +174,7 @@ func (h handlers) createProject(ctx context.Context, in *struct{ Body api.Create
 	return h.shown(ctx, iam.Projects, made.Object)
 }
 
-func (h handlers) createWorkspace(ctx context.Context, in *struct{ Body api.CreateWorkspace }) (*httpapi.Versioned[api.Scope], error) {
+func (h scopeHandlers) createWorkspace(ctx context.Context, in *struct{ Body api.CreateWorkspace }) (*httpapi.Versioned[api.Scope], error) {
 	parent, err := h.parent(ctx, iam.Projects, in.Body.Project, createWorkspace)
 	if err != nil {
 		return nil, err
@@ -185,7 +189,7 @@ func (h handlers) createWorkspace(ctx context.Context, in *struct{ Body api.Crea
 	return h.shown(ctx, iam.Workspaces, made.Object)
 }
 
-func (h handlers) moveWorkspace(ctx context.Context, in *struct {
+func (h scopeHandlers) moveWorkspace(ctx context.Context, in *struct {
 	httpapi.Change
 	Body api.MoveWorkspace
 },
@@ -194,7 +198,7 @@ func (h handlers) moveWorkspace(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	l := onLevel{h, iam.Workspaces, permissionsOf[iam.WorkspaceNoun]}
+	l := onLevel{h.handlers, iam.Workspaces, permissionsOf[iam.WorkspaceNoun]}
 	return l.do(ctx, in.Change, changeWorkspace, func(ctx context.Context, tx *intent.Tx, ref scope.Ref[iam.Scope], version int64) (iam.Scope, error) {
 		return iam.MoveWorkspace(ctx, tx, ref, version, target)
 	})
@@ -289,8 +293,8 @@ func (l onLevel) resume(ctx context.Context, in *httpapi.Change) (*httpapi.Versi
 
 // secondFactor says whether an organization asks for a second factor. Who asks for it has proved one: so nobody locks out
 // themselves, or all.
-func (h handlers) secondFactor(required bool) func(context.Context, *httpapi.Change) (*httpapi.Versioned[api.Scope], error) {
-	l := onLevel{h, iam.Organizations, permissionsOf[iam.OrganizationNoun]}
+func (h scopeHandlers) secondFactor(required bool) func(context.Context, *httpapi.Change) (*httpapi.Versioned[api.Scope], error) {
+	l := onLevel{h.handlers, iam.Organizations, permissionsOf[iam.OrganizationNoun]}
 	return func(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Scope], error) {
 		return l.do(ctx, *in, changeOrganization, func(ctx context.Context, tx *intent.Tx, ref scope.Ref[iam.Scope], version int64) (iam.Scope, error) {
 			if httpapi.SecondFactorOf(ctx) == "" {

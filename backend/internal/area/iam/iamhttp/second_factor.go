@@ -15,20 +15,24 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// secondFactorHandlers answers the routes about second factors.
+type secondFactorHandlers struct{ handlers }
+
 func (h handlers) registerSecondFactors() {
+	on := secondFactorHandlers{h}
 	s := h.server
-	httpapi.Register(s, "confirm-session", h.confirmSession, httpapi.Created, httpapi.Example(api.ConfirmSession{Pending: "klp_...", Code: "123456"}))
-	httpapi.Register(s, "get-second-factor", h.getSecondFactor)
-	httpapi.Register(s, "enrol-second-factor", h.enrolSecondFactor, httpapi.Created, httpapi.Example(api.ProvePassword{Password: "the present one"}))
-	httpapi.Register(s, "confirm-second-factor", h.confirmSecondFactor, httpapi.Example(api.ConfirmSecondFactor{Code: "123456"}))
-	httpapi.Register(s, "renew-recovery-codes", h.renewRecoveryCodes, httpapi.Example(api.ProvePassword{Password: "the present one"}))
-	httpapi.Register(s, "remove-second-factor", h.removeSecondFactor, httpapi.Example(api.ProvePassword{Password: "the present one"}))
-	httpapi.Register(s, "reset-second-factor", h.resetSecondFactor)
-	httpapi.Register(s, "list-account-events", h.listAccountEvents)
+	httpapi.Register(s, "confirm-session", on.confirmSession, httpapi.Created, httpapi.Example(api.ConfirmSession{Pending: "klp_...", Code: "123456"}))
+	httpapi.Register(s, "get-second-factor", on.getSecondFactor)
+	httpapi.Register(s, "enrol-second-factor", on.enrolSecondFactor, httpapi.Created, httpapi.Example(api.ProvePassword{Password: "the present one"}))
+	httpapi.Register(s, "confirm-second-factor", on.confirmSecondFactor, httpapi.Example(api.ConfirmSecondFactor{Code: "123456"}))
+	httpapi.Register(s, "renew-recovery-codes", on.renewRecoveryCodes, httpapi.Example(api.ProvePassword{Password: "the present one"}))
+	httpapi.Register(s, "remove-second-factor", on.removeSecondFactor, httpapi.Example(api.ProvePassword{Password: "the present one"}))
+	httpapi.Register(s, "reset-second-factor", on.resetSecondFactor)
+	httpapi.Register(s, "list-account-events", on.listAccountEvents)
 }
 
 // confirmSession is for somebody who is not logged in, and has shown the password.
-func (h handlers) confirmSession(ctx context.Context, in *struct{ Body api.ConfirmSession }) (*httpapi.Object[api.Session], error) {
+func (h secondFactorHandlers) confirmSession(ctx context.Context, in *struct{ Body api.ConfirmSession }) (*httpapi.Object[api.Session], error) {
 	pending, err := iam.PendingLoginOf(ctx, h.server.DB().Reader, in.Body.Pending)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil, noPendingLogin()
@@ -91,7 +95,7 @@ func (h handlers) proven(ctx context.Context, password string) (iam.Account, sco
 	return account, ref, h.server.ProvePassword(ctx, "password", password)
 }
 
-func (h handlers) getSecondFactor(ctx context.Context, _ *struct{}) (*httpapi.Object[api.SecondFactor], error) {
+func (h secondFactorHandlers) getSecondFactor(ctx context.Context, _ *struct{}) (*httpapi.Object[api.SecondFactor], error) {
 	account, _ := httpapi.BearerOf(ctx)
 	found, err := iam.SecondFactorOf(ctx, h.server.DB().Reader, account)
 	if errors.Is(err, fault.ErrNotFound) {
@@ -107,7 +111,7 @@ func (h handlers) getSecondFactor(ctx context.Context, _ *struct{}) (*httpapi.Ob
 	return &httpapi.Object[api.SecondFactor]{Body: out}, nil
 }
 
-func (h handlers) enrolSecondFactor(ctx context.Context, in *struct{ Body api.ProvePassword }) (*httpapi.Object[api.SecondFactorSecret], error) {
+func (h secondFactorHandlers) enrolSecondFactor(ctx context.Context, in *struct{ Body api.ProvePassword }) (*httpapi.Object[api.SecondFactorSecret], error) {
 	account, ref, err := h.proven(ctx, in.Body.Password)
 	if err != nil {
 		return nil, err
@@ -126,7 +130,7 @@ func (h handlers) enrolSecondFactor(ctx context.Context, in *struct{ Body api.Pr
 }
 
 // recovery runs an intent that gives an account new recovery codes.
-func (h handlers) recovery(ctx context.Context, account iam.Account, do func(ctx context.Context, tx *intent.Tx, codes []string) error) (*httpapi.Object[api.RecoveryCodes], error) {
+func (h secondFactorHandlers) recovery(ctx context.Context, account iam.Account, do func(ctx context.Context, tx *intent.Tx, codes []string) error) (*httpapi.Object[api.RecoveryCodes], error) {
 	codes := iam.NewRecoveryCodes()
 	made, err := h.once(ctx, func(ctx context.Context, tx *intent.Tx) (uuid.UUID, error) { return account.ID, do(ctx, tx, codes) })
 	if err != nil {
@@ -138,7 +142,7 @@ func (h handlers) recovery(ctx context.Context, account iam.Account, do func(ctx
 	return &httpapi.Object[api.RecoveryCodes]{Body: api.RecoveryCodes{Codes: codes}}, nil
 }
 
-func (h handlers) confirmSecondFactor(ctx context.Context, in *struct{ Body api.ConfirmSecondFactor }) (*httpapi.Object[api.RecoveryCodes], error) {
+func (h secondFactorHandlers) confirmSecondFactor(ctx context.Context, in *struct{ Body api.ConfirmSecondFactor }) (*httpapi.Object[api.RecoveryCodes], error) {
 	account, ref, err := h.self(ctx)
 	if err != nil {
 		return nil, err
@@ -149,7 +153,7 @@ func (h handlers) confirmSecondFactor(ctx context.Context, in *struct{ Body api.
 	})
 }
 
-func (h handlers) renewRecoveryCodes(ctx context.Context, in *struct{ Body api.ProvePassword }) (*httpapi.Object[api.RecoveryCodes], error) {
+func (h secondFactorHandlers) renewRecoveryCodes(ctx context.Context, in *struct{ Body api.ProvePassword }) (*httpapi.Object[api.RecoveryCodes], error) {
 	account, ref, err := h.proven(ctx, in.Body.Password)
 	if err != nil {
 		return nil, err
@@ -159,7 +163,7 @@ func (h handlers) renewRecoveryCodes(ctx context.Context, in *struct{ Body api.P
 	})
 }
 
-func (h handlers) removeSecondFactor(ctx context.Context, in *struct{ Body api.ProvePassword }) (*httpapi.Nothing, error) {
+func (h secondFactorHandlers) removeSecondFactor(ctx context.Context, in *struct{ Body api.ProvePassword }) (*httpapi.Nothing, error) {
 	account, ref, err := h.proven(ctx, in.Body.Password)
 	if err != nil {
 		return nil, err
@@ -170,7 +174,7 @@ func (h handlers) removeSecondFactor(ctx context.Context, in *struct{ Body api.P
 	return nil, err
 }
 
-func (h handlers) resetSecondFactor(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Account], error) {
+func (h secondFactorHandlers) resetSecondFactor(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Account], error) {
 	made, err := h.onPerson(ctx, httpapi.Change{ByID: *in}, iam.ResetSecondFactor)
 	if err != nil {
 		return nil, err
@@ -178,7 +182,7 @@ func (h handlers) resetSecondFactor(ctx context.Context, in *httpapi.ByID) (*htt
 	return h.shownAccount(ctx, made.Object)
 }
 
-func (h handlers) listAccountEvents(ctx context.Context, _ *struct{}) (*httpapi.Object[api.Page[api.Event]], error) {
+func (h secondFactorHandlers) listAccountEvents(ctx context.Context, _ *struct{}) (*httpapi.Object[api.Page[api.Event]], error) {
 	account, _ := httpapi.BearerOf(ctx)
 	events, err := iam.AccountEvents(ctx, h.server.DB().Reader, account)
 	if err != nil {

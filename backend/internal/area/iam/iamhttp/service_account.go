@@ -14,6 +14,9 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// serviceAccountHandlers answers the routes about service accounts and their keys.
+type serviceAccountHandlers struct{ handlers }
+
 // Permissions on service accounts.
 const (
 	readService   = "organization.service_account:read"
@@ -23,19 +26,20 @@ const (
 )
 
 func (h handlers) registerServiceAccounts() {
+	on := serviceAccountHandlers{h}
 	s := h.server
-	httpapi.Register(s, "list-service-accounts", h.listServiceAccounts, httpapi.Sorted(iam.AccountSorting))
-	httpapi.Register(s, "create-service-account", h.createServiceAccount, httpapi.Created, httpapi.Example(api.CreateServiceAccount{Name: "ci"}))
-	httpapi.Register(s, "get-service-account", h.getServiceAccount)
-	httpapi.Register(s, "disable-service-account", h.disableServiceAccount)
-	httpapi.Register(s, "enable-service-account", h.enableServiceAccount)
-	httpapi.Register(s, "list-keys", h.listKeys)
-	httpapi.Register(s, "create-key", h.createKey, httpapi.Created, httpapi.Example(api.CreateKey{Name: "pipeline", Days: 90}))
-	httpapi.Register(s, "rotate-key", h.rotateKey, httpapi.Example(api.RotateKey{Hours: 24}))
-	httpapi.Register(s, "delete-key", h.deleteKey)
+	httpapi.Register(s, "list-service-accounts", on.listServiceAccounts, httpapi.Sorted(iam.AccountSorting))
+	httpapi.Register(s, "create-service-account", on.createServiceAccount, httpapi.Created, httpapi.Example(api.CreateServiceAccount{Name: "ci"}))
+	httpapi.Register(s, "get-service-account", on.getServiceAccount)
+	httpapi.Register(s, "disable-service-account", on.disableServiceAccount)
+	httpapi.Register(s, "enable-service-account", on.enableServiceAccount)
+	httpapi.Register(s, "list-keys", on.listKeys)
+	httpapi.Register(s, "create-key", on.createKey, httpapi.Created, httpapi.Example(api.CreateKey{Name: "pipeline", Days: 90}))
+	httpapi.Register(s, "rotate-key", on.rotateKey, httpapi.Example(api.RotateKey{Hours: 24}))
+	httpapi.Register(s, "delete-key", on.deleteKey)
 }
 
-func (h handlers) listServiceAccounts(ctx context.Context, in *struct{ api.ServiceAccountFilter }) (*httpapi.Object[api.Page[api.Account]], error) {
+func (h serviceAccountHandlers) listServiceAccounts(ctx context.Context, in *struct{ api.ServiceAccountFilter }) (*httpapi.Object[api.Page[api.Account]], error) {
 	a, at, err := h.organizationAt(ctx, in.Organization, readService)
 	if err != nil {
 		return nil, err
@@ -43,7 +47,7 @@ func (h handlers) listServiceAccounts(ctx context.Context, in *struct{ api.Servi
 	return h.accounts(ctx, "list-service-accounts", in.PageQuery, []string{in.Organization, in.State}, iam.AccountFilter{Of: at.ID, Kind: iam.Service, State: in.State}, a)
 }
 
-func (h handlers) createServiceAccount(ctx context.Context, in *struct{ Body api.CreateServiceAccount }) (*httpapi.Versioned[api.Account], error) {
+func (h serviceAccountHandlers) createServiceAccount(ctx context.Context, in *struct{ Body api.CreateServiceAccount }) (*httpapi.Versioned[api.Account], error) {
 	a, at, err := h.organizationAt(ctx, in.Body.Organization, createService)
 	if err != nil {
 		return nil, err
@@ -63,7 +67,7 @@ func (h handlers) createServiceAccount(ctx context.Context, in *struct{ Body api
 }
 
 // service finds a service account of an organization that the caller sees, and asks for a permission there.
-func (h handlers) service(ctx context.Context, text, permission string) (asker, iam.Account, scope.Ref[iam.Account], error) {
+func (h serviceAccountHandlers) service(ctx context.Context, text, permission string) (asker, iam.Account, scope.Ref[iam.Account], error) {
 	a, err := h.asker(ctx)
 	if err != nil {
 		return a, iam.Account{}, scope.Ref[iam.Account]{}, err
@@ -75,7 +79,7 @@ func (h handlers) service(ctx context.Context, text, permission string) (asker, 
 	return a, account, ref, err
 }
 
-func (h handlers) getServiceAccount(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Account], error) {
+func (h serviceAccountHandlers) getServiceAccount(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.Account], error) {
 	_, account, _, err := h.service(ctx, in.ID, readService)
 	if err != nil {
 		return nil, err
@@ -83,7 +87,7 @@ func (h handlers) getServiceAccount(ctx context.Context, in *httpapi.ByID) (*htt
 	return h.shownAccount(ctx, account.ID)
 }
 
-func (h handlers) turnService(ctx context.Context, in httpapi.Change, do func(context.Context, *intent.Tx, scope.Ref[iam.Account], int64) (iam.Account, error)) (*httpapi.Versioned[api.Account], error) {
+func (h serviceAccountHandlers) turnService(ctx context.Context, in httpapi.Change, do func(context.Context, *intent.Tx, scope.Ref[iam.Account], int64) (iam.Account, error)) (*httpapi.Versioned[api.Account], error) {
 	version, err := in.Version()
 	if err != nil {
 		return nil, err
@@ -102,15 +106,15 @@ func (h handlers) turnService(ctx context.Context, in httpapi.Change, do func(co
 	return h.shownAccount(ctx, ref.ID())
 }
 
-func (h handlers) disableServiceAccount(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Account], error) {
+func (h serviceAccountHandlers) disableServiceAccount(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Account], error) {
 	return h.turnService(ctx, *in, iam.DisableAccount)
 }
 
-func (h handlers) enableServiceAccount(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Account], error) {
+func (h serviceAccountHandlers) enableServiceAccount(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Account], error) {
 	return h.turnService(ctx, *in, iam.EnableAccount)
 }
 
-func (h handlers) listKeys(ctx context.Context, in *httpapi.ByID) (*httpapi.Object[api.Page[api.Key]], error) {
+func (h serviceAccountHandlers) listKeys(ctx context.Context, in *httpapi.ByID) (*httpapi.Object[api.Page[api.Key]], error) {
 	_, account, _, err := h.service(ctx, in.ID, readService)
 	if err != nil {
 		return nil, err
@@ -123,7 +127,7 @@ func (h handlers) listKeys(ctx context.Context, in *httpapi.ByID) (*httpapi.Obje
 }
 
 // noWider refuses a secret to who may do less than it: whoever reads it can do what the account can, within the key's limits.
-func (h handlers) noWider(ctx context.Context, a asker, account iam.Account, limit scope.Limit, at *iam.Scope) error {
+func (h serviceAccountHandlers) noWider(ctx context.Context, a asker, account iam.Account, limit scope.Limit, at *iam.Scope) error {
 	q := h.server.DB().Reader
 	reach, err := scope.AccessOf(ctx, q, account.ID, h.roles)
 	if err != nil {
@@ -146,7 +150,7 @@ func (h handlers) noWider(ctx context.Context, a asker, account iam.Account, lim
 	return nil
 }
 
-func (h handlers) createKey(ctx context.Context, in *struct {
+func (h serviceAccountHandlers) createKey(ctx context.Context, in *struct {
 	httpapi.ByID
 	Body api.CreateKey
 },
@@ -184,7 +188,7 @@ func (h handlers) createKey(ctx context.Context, in *struct {
 	return h.shownKey(ctx, account, made, secret)
 }
 
-func (h handlers) shownKey(ctx context.Context, account iam.Account, made httpapi.Made, secret string) (*httpapi.Object[api.Key], error) {
+func (h serviceAccountHandlers) shownKey(ctx context.Context, account iam.Account, made httpapi.Made, secret string) (*httpapi.Object[api.Key], error) {
 	if made.Repeated {
 		return nil, httpapi.SecretShown("key", made.Object)
 	}
@@ -203,7 +207,7 @@ type OfKey struct {
 	Key string `path:"key" maxLength:"64" doc:"id of the key"`
 }
 
-func (h handlers) rotateKey(ctx context.Context, in *struct {
+func (h serviceAccountHandlers) rotateKey(ctx context.Context, in *struct {
 	OfKey
 	Body api.RotateKey
 },
@@ -249,7 +253,7 @@ func (h handlers) rotateKey(ctx context.Context, in *struct {
 	return h.shownKey(ctx, account, made, secret)
 }
 
-func (h handlers) deleteKey(ctx context.Context, in *OfKey) (*httpapi.Nothing, error) {
+func (h serviceAccountHandlers) deleteKey(ctx context.Context, in *OfKey) (*httpapi.Nothing, error) {
 	_, _, ref, err := h.service(ctx, in.ID, changeService)
 	if err != nil {
 		return nil, err
