@@ -21,9 +21,9 @@ func (s *Server) registerCascades() {
 
 // cascadePermissions are what somebody needs, at the scope that goes, to delete all that is in it.
 var cascadePermissions = map[string][]string{
-	iam.OrganizationNoun: {"organization:delete", "project:delete", "project.workspace:delete", "project.workspace.allocation:deallocate"},
-	iam.ProjectNoun:      {"project:delete", "project.workspace:delete", "project.workspace.allocation:deallocate"},
-	iam.WorkspaceNoun:    {"project.workspace:delete", "project.workspace.allocation:deallocate"},
+	iam.OrganizationNoun: {"organization:delete", "project:delete", "project.workspace:delete", "project.workspace.allocation:delete"},
+	iam.ProjectNoun:      {"project:delete", "project.workspace:delete", "project.workspace.allocation:delete"},
+	iam.WorkspaceNoun:    {"project.workspace:delete", "project.workspace.allocation:delete"},
 }
 
 // cascadable finds a scope that the bearer may delete with all that is in it.

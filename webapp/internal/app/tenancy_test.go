@@ -159,13 +159,13 @@ func (s *site) deletesAll() {
 	s.wantRedirectTo(s.post("/workspaces/"+workspaceID+"/cascade", nil), at)
 	s.api.Answer("get-plan", 200, plan)
 	s.wantText(s.get(at), "delete acme/web/live with all that is in it", "ada", "allocation")
-	s.wantText(s.post(at+"/apply", url.Values{"confirm": {"other"}}), "the typed text is not live")
+	s.wantText(s.post(at+"/apply", url.Values{"confirm": {"other"}}), "he typed text is not live")
 	deleting := workspaceOf()
 	deleting.State, deleting.Deletion = "deleting", &api.ScopeDeletion{JobID: planID, Workspace: workspaceID, State: "running"}
 	s.api.Answer("cascade-workspace", 202, deleting)
 	s.wantRedirectTo(s.post(at+"/apply", url.Values{"confirm": {"live"}}), "/workspaces/"+workspaceID+"?said=scope-deleting")
 	s.api.Answer("get-workspace", 200, deleting)
-	s.wantText(s.get("/workspaces/"+workspaceID), "/w/acme/web/live/jobs/"+planID, "deleting")
+	s.wantText(s.get("/w/acme/web/live/workspaces/"+workspaceID), "/w/acme/web/live/jobs/"+planID, "deleting")
 	s.api.Answer("get-workspace", 200, workspaceOf())
 }
 
