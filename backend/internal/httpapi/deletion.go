@@ -2,61 +2,33 @@ package httpapi
 
 import (
 	"context"
-	"net/url"
+
+	"github.com/google/uuid"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/store"
 )
 
-// cascades are the deletions of scopes with all that is in them. Their plans are like those of hosts, so they stand beside them.
-func (s *Server) registerCascades() {
-	for _, level := range []iam.Level{iam.Organizations, iam.Projects, iam.Workspaces} {
-		register(s, "cascade-"+level.Noun, s.cascade(level), orPlan[api.Scope](s))
-	}
+// Cascade is how scopes of one kind are deleted with all that is in them. The area of scopes hands it in; plans are known here.
+type Cascade struct {
+	Noun string // of the scope
+	// Find finds a scope that the bearer may delete with all that is in it, by id or path.
+	Find func(ctx context.Context, text string) (CascadeScope, error)
 }
 
-// cascadePermissions are what somebody needs, at the scope that goes, to delete all that is in it.
-var cascadePermissions = map[string][]string{
-	iam.OrganizationNoun: {"organization:delete", "project:delete", "project.workspace:delete", "project.workspace.allocation:delete"},
-	iam.ProjectNoun:      {"project:delete", "project.workspace:delete", "project.workspace.allocation:delete"},
-	iam.WorkspaceNoun:    {"project.workspace:delete", "project.workspace.allocation:delete"},
+// CascadeScope is a scope that can be deleted so.
+type CascadeScope struct {
+	ID      uuid.UUID
+	Version int64
+	Shown   api.Scope
 }
 
-// cascadable finds a scope that the bearer may delete with all that is in it.
-func (s *Server) cascadable(ctx context.Context, level iam.Level, text string) (iam.Scope, error) {
-	if plain, err := url.PathUnescape(text); err == nil {
-		text = plain
-	}
-	bearer := requestOf(ctx).bearer
-	limit := AccessOf(ctx).Limit()
-	access, err := scope.AccessOf(ctx, s.db.Reader, bearer.AccountID, s.roles)
-	if err != nil {
-		return iam.Scope{}, err
-	}
-	access = access.Limited(limit)
-	found, _, err := level.Find(ctx, s.db.Reader, iam.Viewer{Account: bearer.AccountID, Within: limit.ID, Unproved: limit.Unproved}, text)
-	if err != nil {
-		return iam.Scope{}, err
-	}
-	for _, permission := range cascadePermissions[level.Noun] {
-		switch {
-		case access.At(permission, found.Place()):
-		case access.Proved().At(permission, found.Place()):
-			return iam.Scope{}, scope.ErrSecondFactor
-		default:
-			return iam.Scope{}, forbidden(permission)
-		}
-	}
-	return found, nil
-}
-
-// PresentScopes says how a scope is shown, which the area of scopes knows.
-func (s *Server) PresentScopes(present func(context.Context, iam.Scope) (api.Scope, error)) {
-	s.presentScope = present
+// RegisterCascade registers the route of a deletion.
+func RegisterCascade(s *Server, c Cascade) {
+	register(s, "cascade-"+c.Noun, s.cascade(c), orPlan[api.Scope](s))
 }
 
 type cascadeInput struct {
@@ -65,9 +37,9 @@ type cascadeInput struct {
 	Body api.Cascade
 }
 
-func (s *Server) cascade(level iam.Level) func(context.Context, *cascadeInput) (*planned, error) {
+func (s *Server) cascade(c Cascade) func(context.Context, *cascadeInput) (*planned, error) {
 	return func(ctx context.Context, in *cascadeInput) (*planned, error) {
-		found, err := s.cascadable(ctx, level, in.ID)
+		found, err := c.Find(ctx, in.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +47,7 @@ func (s *Server) cascade(level iam.Level) func(context.Context, *cascadeInput) (
 		case in.Plan && in.PlanID != "":
 			return nil, badField("plan_id", "can't be given together with plan=true")
 		case in.Plan:
-			return s.planCascade(ctx, level, found)
+			return s.planCascade(ctx, c.Noun, found.ID)
 		case in.PlanID == "":
 			return nil, domain.Conflictf("plan_required", "a scope is deleted with all that is in it by a plan only; create a plan of it first (plan=true)")
 		}
@@ -87,21 +59,17 @@ func (s *Server) cascade(level iam.Level) func(context.Context, *cascadeInput) (
 			return nil, orError(err, domain.ErrNotFound)
 		}
 		m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
-			job, err := s.intents.DeleteScope(ctx, call, intent.Cascade{Kind: level.Noun, ID: found.ID, Plan: plan, Confirm: in.Body.Confirm, Release: s.cfg.Version})
+			job, err := s.intents.DeleteScope(ctx, call, intent.Cascade{Kind: c.Noun, ID: found.ID, Plan: plan, Confirm: in.Body.Confirm, Release: s.cfg.Version})
 			return made{object: found.ID, job: job}, err
 		})
 		if err != nil {
 			return nil, err
 		}
-		after, err := s.cascadable(ctx, level, found.ID.String())
+		after, err := c.Find(ctx, found.ID.String())
 		if err != nil {
 			return nil, err
 		}
-		shown, err := s.presentScope(ctx, after)
-		if err != nil {
-			return nil, err
-		}
-		return &planned{Location: jobURL(m.job), ETag: etag(after.Version), Body: shown}, nil
+		return &planned{Location: jobURL(m.job), ETag: etag(after.Version), Body: after.Shown}, nil
 	}
 }
 
@@ -112,9 +80,9 @@ func orError(err, otherwise error) error {
 	return otherwise
 }
 
-func (s *Server) planCascade(ctx context.Context, level iam.Level, found iam.Scope) (*planned, error) {
+func (s *Server) planCascade(ctx context.Context, noun string, of uuid.UUID) (*planned, error) {
 	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
-		plan, err := s.intents.PlanDeletion(ctx, call, level.Noun, found.ID)
+		plan, err := s.intents.PlanDeletion(ctx, call, noun, of)
 		return made{object: plan}, err
 	})
 	if err != nil {
@@ -138,7 +106,7 @@ func (s *Server) deciderOf(ctx context.Context, p store.Plan) intent.Decider {
 		return by
 	}
 	route, _ := api.RouteOf("approve-plan")
-	at, err := iam.PlaceOfScope(ctx, s.db.Reader, scope.Level(*p.Scope), *p.ScopeID)
+	at, err := s.db.PlaceOfScope(ctx, scope.Level(*p.Scope), *p.ScopeID)
 	by.Narrow = err != nil || !AccessOf(ctx).At(route.Permission, at)
 	return by
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestCascade(t *testing.T) {
 	b.nothingNew(owner, project, in[1])
 
 	// The operator of the job cancels it: what is left is in use again.
-	b.mustDo(http.MethodPost, "/jobs/"+s.Deletion.JobID+"/cancel", nil, 200, with(owner)...)
+	b.mustDo(http.MethodPost, "/jobs/"+s.Deletion.JobID+"/cancel", nil, http.StatusAccepted, with(owner)...)
 	s = decode[api.Scope](t, b.mustDo(http.MethodGet, at, nil, 200, bearer(owner)...))
 	if s.State != "active" || s.Deletion != nil {
 		t.Errorf("%+v %+v", s, s.Deletion)
@@ -135,10 +136,14 @@ func TestCascadeNeedsApprovals(t *testing.T) {
 	other, in := tree.organizations[1], tree.workspaces[1][1]
 	at := "/projects/" + tree.projects[1][1].String()
 	owner, second := b.granted("olga", iam.RoleOwner, scope.Organization, other), b.granted("otto", "operator", scope.Organization, other)
-	narrow := b.granted("nils", "operator", scope.Workspace, in[0])
+	narrow := map[uuid.UUID]string{}
+	for i, workspace := range in {
+		narrow[workspace] = b.granted([]string{"nils", "nora"}[i], "operator", scope.Workspace, workspace)
+	}
 	b.mustDo(http.MethodPost, "/approval-rules", api.CreateApprovalRule{Name: "one", Scope: "other/second/second", Kinds: []string{"unit_deallocate"}, Approvals: 1, Hours: 2}, 201, bearer(owner)...)
 	p := b.cascadePlan(at, owner)
-	if p.Approvals == nil || p.Approvals.Needed != 1 || p.Workspace != in[0].String() {
+	anchor, err := uuid.Parse(p.Workspace)
+	if err != nil || p.Approvals == nil || p.Approvals.Needed != 1 || !slices.Contains(in[:], anchor) {
 		t.Fatalf("%+v in %s", p.Approvals, p.Workspace)
 	}
 	here := func(token string) []string { return append(bearer(token), api.WorkspaceHeader, p.Workspace) }
@@ -147,7 +152,7 @@ func TestCascadeNeedsApprovals(t *testing.T) {
 	}
 	b.coded(apply(), "approval_required", "1 more")
 	b.coded(b.do(http.MethodPost, "/plans/"+p.ID+"/approve", api.DecidePlan{}, here(owner)...), "own_plan", "others")
-	b.coded(b.do(http.MethodPost, "/plans/"+p.ID+"/approve", api.DecidePlan{}, here(narrow)...), "not_an_approver", "more than the workspace")
+	b.coded(b.do(http.MethodPost, "/plans/"+p.ID+"/approve", api.DecidePlan{}, here(narrow[anchor])...), "not_an_approver", "more than the workspace")
 	b.mustDo(http.MethodPost, "/plans/"+p.ID+"/approve", api.DecidePlan{}, 200, here(second)...)
 	if a := apply(); a.status != http.StatusAccepted {
 		t.Errorf("%d %s", a.status, a.body)

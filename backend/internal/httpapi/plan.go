@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/store"
@@ -27,7 +26,6 @@ func (s *Server) registerPlans() {
 	register(s, "get-plan", h.getPlan)
 	register(s, "approve-plan", h.decidePlan(domain.DecisionApprove))
 	register(s, "refuse-plan", h.decidePlan(domain.DecisionRefuse))
-	s.registerCascades()
 }
 
 // planned is the answer of an action that can be planned: the object that it
@@ -271,7 +269,7 @@ func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {
 		Operations: []api.Operation{}, RequestedBy: p.RequestedBy, CreatedAt: p.CreatedAt, CheckedAt: p.CheckedAt, ExpiresAt: p.ExpiresAt,
 	}
 	if p.ScopeID != nil {
-		out.HostID, out.JobID, out.KindMeans = "", "", iam.ScopeDelete.Means
+		out.HostID, out.JobID, out.KindMeans = "", "", intent.MeansOfDeletion()
 		out.ScopeKind, out.ScopeID, out.ScopePath = value(p.Scope), p.ScopeID.String(), value(p.ScopePath)
 	}
 	if p.Proposal != nil && p.Action == domain.ActionAllocate {

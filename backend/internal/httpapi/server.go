@@ -17,7 +17,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/intent"
@@ -91,20 +90,19 @@ type Server struct {
 	openapi []byte
 	roles   map[string]map[string]bool // of the product: role -> permission
 
-	presentScope func(context.Context, iam.Scope) (api.Scope, error)
-	accesses     accesses
-	handled      map[string]bool // operation ids that have a handler
-	metrics      *metrics
-	limiter      *limiter
-	uses         uses
-	scrapers     scrapers
-	ready        *ready
-	backlog      *recent.Reads[struct{}, []store.Backlog]
-	capacity     *recent.Reads[uuid.UUID, api.Capacity]
-	watches      watches
-	bearers      *recent.Reads[string, store.Bearer] // of viewers, by the hash of the token
-	viewers      chan struct{}                       // one for each
-	gates        chan struct{}                       // one for each upload that is being looked at
+	accesses accesses
+	handled  map[string]bool // operation ids that have a handler
+	metrics  *metrics
+	limiter  *limiter
+	uses     uses
+	scrapers scrapers
+	ready    *ready
+	backlog  *recent.Reads[struct{}, []store.Backlog]
+	capacity *recent.Reads[uuid.UUID, api.Capacity]
+	watches  watches
+	bearers  *recent.Reads[string, store.Bearer] // of viewers, by the hash of the token
+	viewers  chan struct{}                       // one for each
+	gates    chan struct{}                       // one for each upload that is being looked at
 	// largeBodies holds a place for each large body that is being decoded.
 	largeBodies chan struct{}
 	collector   memory.Collector

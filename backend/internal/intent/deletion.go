@@ -20,6 +20,9 @@ var deletions = map[string]string{
 	iam.OrganizationNoun: domain.ActionCascadeOrganization, iam.ProjectNoun: domain.ActionCascadeProject, iam.WorkspaceNoun: domain.ActionCascadeWorkspace,
 }
 
+// MeansOfDeletion says what the job of such an action does.
+func MeansOfDeletion() string { return iam.ScopeDelete.Means }
+
 // PlanDeletion makes a plan to delete a scope with all that is in it. Nothing has to be checked on a host, so it is ready at once.
 func (in *Intents) PlanDeletion(ctx context.Context, call Call, kind string, id uuid.UUID) (plan uuid.UUID, err error) {
 	plan = uuid.New()

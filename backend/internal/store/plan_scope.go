@@ -9,6 +9,7 @@ import (
 
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/scope"
 )
 
 // The accounts that ask: the one that does, and those that made its keys if it is a service account.
@@ -34,6 +35,11 @@ func (tx *Tx) InsertScopePlan(ctx context.Context, p Plan, asker uuid.UUID, appr
 		return fmt.Errorf("insert the plan of a deletion: %w", err)
 	}
 	return nil
+}
+
+// PlaceOfScope is where a scope stands in the tree.
+func (r Reads) PlaceOfScope(ctx context.Context, level scope.Level, id uuid.UUID) (scope.Place, error) {
+	return iam.PlaceOfScope(ctx, r.q, level, id)
 }
 
 // Deletion reads what it means now to delete a scope with all that is in it.

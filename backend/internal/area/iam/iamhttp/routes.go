@@ -47,6 +47,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 	return func(s *httpapi.Server) {
 		h := handlers{parts, s, iam.Permissions(api.Permissions())}
 		h.registerScopes()
+		h.registerCascades()
 		h.registerGrants()
 		h.registerAccounts()
 		h.registerInvitations()

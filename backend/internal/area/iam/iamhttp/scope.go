@@ -64,10 +64,6 @@ func (h handlers) registerScopes() {
 		httpapi.Register(s, "resume-"+level.Noun, l.resume)
 		httpapi.Register(s, "delete-"+level.Noun, l.remove)
 	}
-	s.PresentScopes(func(ctx context.Context, found iam.Scope) (api.Scope, error) {
-		a, err := h.asker(ctx)
-		return a.presentScope(found), err
-	})
 }
 
 func (h handlers) list(ctx context.Context, route string, level iam.Level, q api.PageQuery, filters []string, f iam.ScopeFilter, a asker) (*httpapi.Object[api.Page[api.Scope]], error) {
