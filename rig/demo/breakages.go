@@ -17,8 +17,8 @@ type breakage struct {
 // brokenAtOnce are breakages that do not hide each other, but the last one: what is not mounted hides modes. The address of the
 // first unit is the host's, the second unit has a network of its own.
 var brokenAtOnce = []breakage{
-	// First of all the program that would bring back addresses within a second; and what has systemd read its files anew, which
-	// undoes what was set beside them.
+	// These come first. kloigos-watch would bring addresses back within a second. `disable` has systemd read its files anew, which
+	// undoes what later breakages set.
 	{ofHost, "services.watch", "systemctl stop kloigos-watch.service"},
 	{ofHost, "services.proc", "systemctl --quiet disable kloigos-proc.service"},
 	{ofSecond, "address.service", "systemctl --quiet disable kloigos-net@{unit}.service"},

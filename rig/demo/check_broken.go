@@ -308,8 +308,8 @@ func (c *checker) recorded(ctx context.Context, expected map[string][]string, si
 	return nil
 }
 
-// What breakages leave behind that is no promise: services and a group of processes of the checks, and what systemctl set-property
-// writes. What it wrote for tenants goes when their units are given back.
+// afterBreakages removes what breakages leave and no repair takes away: services and a cgroup of the checks, and files of systemctl
+// set-property. Its files about tenants go when their units are given back.
 const afterBreakages = `sudo sh -c 'systemctl stop kloigos-check-moved kloigos-check-stray "kloigos-back-*.scope" 2>/dev/null; rmdir /sys/fs/cgroup/kloigos-check 2>/dev/null
 systemctl reset-failed "kloigos-check*" 2>/dev/null; rm -rf /etc/systemd/system.control/system.slice.d /run/systemd/system.control/init.scope.d; systemctl daemon-reload; true'`
 
@@ -337,7 +337,7 @@ func (c *checker) asPromised(ctx context.Context) error {
 	return nil
 }
 
-// ofRepairs is what every job on a host leaves: the number of its fence, and what the agent keeps. The last is what set-property wrote.
+// ofRepairs matches files that jobs and the agent may change: the number of the fence, the state of the agent, files of set-property.
 var ofRepairs = regexp.MustCompile(`^[-+~] file /(etc/kloigos/fence|var/lib/kloigos[a-z-]*|etc/systemd/system\.control)(/|$| |:)`)
 
 var counted = regexp.MustCompile(`packets \d+ bytes \d+`)

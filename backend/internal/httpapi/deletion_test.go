@@ -86,6 +86,26 @@ func TestCascade(t *testing.T) {
 	b.mustDo(http.MethodPost, "/networks", api.CreateNetwork{Name: "late"}, 201, append(bearer(owner), api.WorkspaceHeader, in[1].String())...)
 }
 
+// TestCascadeNeedsThePermissionOfEachKind: whoever may delete workspaces and allocations, and no hosts, deletes no hosts this way.
+func TestCascadeNeedsThePermissionOfEachKind(t *testing.T) {
+	t.Parallel()
+	b := cascading(t)
+	tree := b.tree()
+	other := tree.organizations[1]
+	owner, cleaner := b.granted("olga", iam.RoleOwner, scope.Organization, other), b.granted("carl", "viewer", scope.Organization, other)
+	b.mustDo(http.MethodPost, "/roles", api.CreateRole{Name: "cleaner", Organization: "other", Permissions: []string{
+		"project:delete", "project.workspace:delete", "project.workspace.allocation:delete",
+	}}, 201, bearer(owner)...)
+	b.mustDo(http.MethodPost, "/grants", api.CreateGrant{Account: "carl", Role: "cleaner", Scope: "other"}, 201, bearer(owner)...)
+	at := "/projects/" + tree.projects[1][1].String() + "/cascade?plan=true"
+	if a := b.do(http.MethodPost, at, api.Cascade{}, bearer(cleaner)...); a.status != http.StatusForbidden || !strings.Contains(string(a.body), ":delete") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := b.do(http.MethodPost, at, api.Cascade{}, bearer(owner)...); a.status >= 300 {
+		t.Errorf("an owner: %d %s", a.status, a.body)
+	}
+}
+
 // nothingNew asks for everything that can be made in a workspace, or in its project, while that is being deleted.
 func (b *backend) nothingNew(token string, project, workspace uuid.UUID) {
 	b.t.Helper()

@@ -12,7 +12,7 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
-// The accounts that ask: the one that does, and those that made its keys if it is a service account.
+// asked_by: the account that asks. For a service account also the persons who made its keys, so that none of them approves.
 const sqlInsertScopePlan = `
 INSERT INTO plans (id, workspace_id, kind, action, request, state, job_id, playbook_sha256, requested_by, expires_at, scope, scope_id, scope_path,
                    scope_ids, approver_ids, asked_by)

@@ -17,14 +17,18 @@ func (h handlers) registerCascades() {
 	}
 }
 
-// deleteAllocations is needed beside the permissions to delete scopes.
-const deleteAllocations = "project.workspace.allocation:delete"
+// deleteParts are needed for what lives in the workspaces: whoever may not delete a host can't have it deleted so.
+var deleteParts = []string{
+	"project.workspace.allocation:delete", "project.workspace.cluster:delete", "project.workspace.dns_record_set:delete",
+	"project.workspace.dns_zone:delete", "project.workspace.remedy:delete", "project.workspace.channel:delete", "project.workspace.host:delete",
+	"project.workspace.address:delete", "project.workspace.network:delete",
+}
 
-// cascadePermissions are what somebody needs, at the scope that goes, to delete all that is in it.
+// cascadePermissions are needed at a scope to delete it with all that is in it, by its kind.
 var cascadePermissions = map[string][]string{
-	iam.OrganizationNoun: {deleteOrganization, deleteProject, deleteWorkspace, deleteAllocations},
-	iam.ProjectNoun:      {deleteProject, deleteWorkspace, deleteAllocations},
-	iam.WorkspaceNoun:    {deleteWorkspace, deleteAllocations},
+	iam.OrganizationNoun: append([]string{deleteOrganization, deleteProject, deleteWorkspace}, deleteParts...),
+	iam.ProjectNoun:      append([]string{deleteProject, deleteWorkspace}, deleteParts...),
+	iam.WorkspaceNoun:    append([]string{deleteWorkspace}, deleteParts...),
 }
 
 // cascadable finds a scope that the bearer may delete with all that is in it.
