@@ -45,6 +45,7 @@ func Figures() []Figure {
 		{"backends", backends},
 		{"items", items},
 		{"heartbeats", heartbeats},
+		{"access", access},
 	}
 }
 
@@ -77,6 +78,9 @@ type Scale struct {
 	Records     int // record sets that are listed
 	Woken       int // items that become due one after the other
 
+	People      int // who have grants
+	Revocations int
+
 	Agents        int           // that send heartbeats
 	AgentsEvery   time.Duration // between two heartbeats of one
 	AgentsWatched time.Duration
@@ -89,11 +93,13 @@ var (
 		Rounds: 5, Clients: 64, Units: 64_000, Each: 50, LastUnits: 1000, ListUnits: 100_000, Pages: 3000, Plays: 10,
 		Quiet: 30 * time.Second, Jobs: 8, LogRows: 200_000, Told: 2000, Watched: 4, Viewers: 5000, History: 1_000_000, QueueJobs: 20_000,
 		LongQueue: 100_000, Starts: 100, Takeovers: 8, Capped: 10 * time.Second, CappedPlays: 800, Items: 100_000, Woken: 1500, Records: 100_000,
+		People: 100, Revocations: 50,
 		Agents: 10_000, AgentsEvery: 10 * time.Second, AgentsWatched: 2 * time.Minute, AgentsSilence: 90 * time.Second,
 	}
 	Short = Scale{
 		Rounds: 1, Clients: 8, Units: 480, Each: 3, LastUnits: 20, ListUnits: 500, Pages: 10, Quiet: time.Second, LogRows: 2000, Told: 200,
 		Watched: 2, Viewers: 20, History: 300, QueueJobs: 200, LongQueue: 200, Starts: 2, Takeovers: 1, Capped: time.Second, CappedPlays: 20, Items: 1000, Woken: 60, Records: 500,
+		People: 5, Revocations: 2,
 		Agents: 30, AgentsEvery: 2 * time.Second, AgentsWatched: 4 * time.Second, AgentsSilence: time.Second,
 	}
 )

@@ -34,7 +34,7 @@ func TestRound(t *testing.T) {
 		}
 	})
 	results, err := bench.Run(t.Context(), bed, bench.Short,
-		[]string{"allocations", "last-units", "lists", "records", "idle", "log", "stream", "viewers", "history", "expiry", "queue", "long-queue", "starts", "takeovers", "backends", "items", "heartbeats"})
+		[]string{"allocations", "last-units", "lists", "records", "idle", "log", "stream", "viewers", "history", "expiry", "queue", "long-queue", "starts", "takeovers", "backends", "items", "heartbeats", "access"})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, log.String())
 	}

@@ -144,12 +144,13 @@ const (
 		"; cat /dev/zero >" + ballast + ".rest 2>/dev/null || true'"
 )
 
-// clockAndDisk moves the clock of the host by ten minutes and fills its root file system to the last block.
+// clockAndDisk moves the clock of the host by ten minutes and fills its root file system to the last block. An agent that has to
+// start then tells of it too.
 func (c *checker) clockAndDisk(ctx context.Context) (err error) {
 	if c.second.a.ID == "" {
 		return errNoGround
 	}
-	_, err = c.i.VM.Run(ctx, fillDisk+" && sudo date --set '+10 minutes'")
+	_, err = c.i.VM.Run(ctx, fillDisk+" && sudo date --set '+10 minutes' && sudo systemctl restart kloigos-agent-read.service kloigos-agent.service")
 	if err == nil {
 		err = c.healthBecomes(ctx, holdsWithin, "degraded", "disk nearly full", "clock skew")
 	}

@@ -22,7 +22,9 @@ import (
 const (
 	// accessFor is how old the grants may be that a request is let through by. What
 	// they refuse is looked up again, so that only the end of a grant waits for it.
-	accessFor    = 500 * time.Millisecond
+	accessFor = 500 * time.Millisecond
+	// accessAhead is the age from which grants are read anew while they still hold: who asks often never waits for them.
+	accessAhead  = 200 * time.Millisecond
 	accessWithin = 5 * time.Second
 )
 
@@ -40,10 +42,10 @@ type accesses struct {
 
 func newAccesses(db *store.DB, roles map[string]map[string]bool) accesses {
 	return accesses{
-		grants: &recent.Reads[uuid.UUID, scope.Access]{For: accessFor, Within: accessWithin, Read: func(ctx context.Context, account uuid.UUID) (scope.Access, error) {
+		grants: &recent.Reads[uuid.UUID, scope.Access]{For: accessFor, Ahead: accessAhead, Within: accessWithin, Read: func(ctx context.Context, account uuid.UUID) (scope.Access, error) {
 			return scope.AccessOf(ctx, db.Reader, account, roles)
 		}},
-		places: &recent.Reads[whose, scope.Located]{For: accessFor, Within: accessWithin, Read: func(ctx context.Context, w whose) (scope.Located, error) {
+		places: &recent.Reads[whose, scope.Located]{For: accessFor, Ahead: accessAhead, Within: accessWithin, Read: func(ctx context.Context, w whose) (scope.Located, error) {
 			return locate(ctx, db, w)
 		}},
 	}

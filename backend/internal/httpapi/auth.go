@@ -48,7 +48,10 @@ func (s *Server) admit(ctx context.Context, permission, authorization string) er
 		s.uses.note(bearer.TokenID)
 	}
 	requestOf(ctx).creates = strings.HasSuffix(permission, ":create")
-	if err := s.permit(ctx, permission); err != nil {
+	begun := time.Now()
+	err = s.permit(ctx, permission)
+	s.metrics.decided.Observe(time.Since(begun).Seconds())
+	if err != nil {
 		return s.asProblem(ctx, err)
 	}
 	return nil

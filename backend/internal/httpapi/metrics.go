@@ -15,6 +15,7 @@ type metrics struct {
 	logins   *prometheus.CounterVec
 	viewers  prometheus.Gauge
 	limited  *prometheus.CounterVec
+	decided  prometheus.Histogram
 }
 
 func newMetrics(r *prometheus.Registry) *metrics {
@@ -32,6 +33,10 @@ func newMetrics(r *prometheus.Registry) *metrics {
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "kloigos_http_limited_total", Help: "Requests refused for their number, by what is limited: account, key, address.",
 		}, []string{"by"}),
+		decided: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "kloigos_authorization_seconds", Help: "Time until it is decided whether the bearer of a request may do what it asks for.",
+			Buckets: []float64{.00002, .00005, .0001, .0002, .0003, .0005, .001, .002, .005, .01, .05, .25, 1},
+		}),
 		viewers: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "kloigos_log_viewers", Help: "Viewers who follow a job now.",
 		}),
@@ -40,7 +45,7 @@ func newMetrics(r *prometheus.Registry) *metrics {
 		Name: "kloigos_log_viewers_max", Help: "Viewers that this backend takes at once.",
 	})
 	most.Set(maxViewers)
-	r.MustRegister(m.requests, m.took, m.logins, m.viewers, m.limited, most)
+	r.MustRegister(m.requests, m.took, m.logins, m.viewers, m.limited, m.decided, most)
 	m.logins.WithLabelValues("true") // there before the first one, or that is no increase
 	m.logins.WithLabelValues("false")
 	for _, by := range []string{"account", "key", "address"} {

@@ -98,10 +98,11 @@ func (in *Intents) retryOfArea(ctx context.Context, tx *store.Tx, call Call, j s
 }
 
 // repeatFrom makes the step that a retry begins with, and those that follow, ones
-// that are still to be done.
+// that are still to be done, so that the time of a step that waits begins anew. One
+// that was left running stays so: something of it may still go on, on a host.
 func repeatFrom(ctx context.Context, tx *store.Tx, j store.Job, step string) (store.Step, error) {
 	from, err := beginning(j, step)
-	if err == nil && from.State == domain.StepSucceeded {
+	if err == nil && from.State != domain.StepRunning {
 		err = tx.RepeatSteps(ctx, j.ID, from.Position)
 	}
 	return from, err

@@ -165,12 +165,12 @@ func TestLoginsHoldFewConnections(t *testing.T) {
 			answered.Add(1)
 		})
 	}
-	for end := time.Now().Add(20 * time.Second); answered.Load() < waitingLogins || db.Connections().Used < parallelLogins; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); answered.Load() < waitingLogins || db.Connections().Used < int32(parallelLogins()); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d were answered, %d connections are used", answered.Load(), db.Connections().Used)
 		}
 	}
-	if used := db.Connections().Used; used > parallelLogins || refused.Load() != waitingLogins {
+	if used := db.Connections().Used; used > int32(parallelLogins()) || refused.Load() != waitingLogins {
 		t.Errorf("%d connections are used, %d logins were refused", used, refused.Load())
 	}
 	if err := tx.Rollback(t.Context()); err != nil {

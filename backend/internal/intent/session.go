@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"sync"
 	"time"
 
@@ -47,12 +48,15 @@ const SessionLifetime = iam.SessionLifetime
 const RoleAdministrator = "administrator"
 
 const (
-	parallelLogins = 2  // each takes a core, 19 MiB and a connection to the database
-	waitingLogins  = 32 // beyond these, a login is refused at once
+	waitingLogins = 32 // beyond these, a login is refused at once
 	// blockSeen is how long a name that is found blocked is refused without asking
 	// again, and mostBlocks of how many names that is remembered.
 	blockSeen, mostBlocks = time.Second, 1000
 )
+
+// parallelLogins is how many passwords are looked at at once: each takes a core, 19 MiB and a connection to the database. At least
+// half of the cores are left to everybody else.
+func parallelLogins() int { return max(1, min(2, runtime.GOMAXPROCS(0)/2)) }
 
 // passwordCost is the first of OWASP's equivalent settings for argon2id
 // (Password Storage Cheat Sheet): 19 MiB, two passes, one lane.
@@ -106,7 +110,7 @@ func (b *blocks) note(name [sha256.Size]byte, blocked time.Duration) {
 // NewSessions makes the logins over a database.
 func NewSessions(db *store.DB) *Sessions {
 	return &Sessions{
-		db: db, waiting: make(chan struct{}, waitingLogins), logins: make(chan struct{}, parallelLogins),
+		db: db, waiting: make(chan struct{}, waitingLogins), logins: make(chan struct{}, parallelLogins()),
 		compare: argon2id.ComparePasswordAndHash,
 		nobody: sync.OnceValue(func() string {
 			hash, _ := argon2id.CreateHash(newSecret(), &passwordCost) // fails only where crypto/rand does, which never does

@@ -230,8 +230,14 @@ func TestAWaitEnds(t *testing.T) {
 	if j.Error == nil || j.Error.Code != "wait_expired" || !strings.Contains(j.Error.Message, "closed") || a.state(o) != "broken" {
 		t.Errorf("%+v, %s", j.Error, a.state(o))
 	}
-	// A person retries it, and what it waits for is there by now.
-	a.does("second", func(context.Context, *work.Attempt) error { return nil })
+	// A person retries it, and what it waits for is there at the second look: the time of the step began anew.
+	var looks atomic.Int64
+	a.does("second", func(context.Context, *work.Attempt) error {
+		if looks.Add(1) == 1 {
+			return work.NotYet(50*time.Millisecond, "nearly open")
+		}
+		return nil
+	})
 	in := intent.New(a.db, intent.Config{Kinds: a.registry})
 	if err := in.RetryJob(t.Context(), a.Call, id, false); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,8 @@ type Reads[K comparable, T any] struct {
 	Read func(ctx context.Context, key K) (T, error)
 	// For is how old a result may be. An error is no result.
 	For time.Duration
+	// Ahead is the age from which a result is read anew while it is still given, so that who asks often never waits; 0: not before For.
+	Ahead time.Duration
 	// Within is how long a read may take.
 	Within time.Duration
 
@@ -30,6 +32,7 @@ type read[T any] struct {
 	at    time.Time // of its end, by this process' clock; zero: under way
 	value T
 	err   error
+	next  bool // it is being read anew
 }
 
 // Get gives what was read for the key a moment ago, or waits for the read that
@@ -54,6 +57,10 @@ func (r *Reads[K, T]) current(key K) *read[T] {
 		}
 	}
 	if have, ok := r.reads[key]; ok {
+		if r.Ahead > 0 && !have.at.IsZero() && !have.next && time.Since(have.at) >= r.Ahead {
+			have.next = true
+			go r.run(key, &read[T]{done: make(chan struct{})}, have)
+		}
 		return have
 	}
 	if r.reads == nil {
@@ -61,18 +68,26 @@ func (r *Reads[K, T]) current(key K) *read[T] {
 	}
 	one := &read[T]{done: make(chan struct{})}
 	r.reads[key] = one
-	go r.run(key, one)
+	go r.run(key, one, nil)
 	return one
 }
 
-func (r *Reads[K, T]) run(key K, one *read[T]) {
+// run reads. before is the result that is read anew, nil for none.
+func (r *Reads[K, T]) run(key K, one, before *read[T]) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.Within)
 	defer cancel()
 	value, err := r.Read(ctx, key)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one.value, one.err, one.at = value, err, time.Now()
-	if err != nil {
+	switch {
+	case before != nil && err != nil:
+		before.next = false // it stays as long as it may
+	case before != nil:
+		if r.reads[key] == before { // else it is too old by now, and somebody else reads
+			r.reads[key] = one
+		}
+	case err != nil:
 		delete(r.reads, key)
 	}
 	close(one.done)

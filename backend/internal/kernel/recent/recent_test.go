@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,10 +13,9 @@ import (
 )
 
 // slow reads for a second and counts how often.
-func slow(reads *int) *recent.Reads[string, int] {
+func slow(reads *atomic.Int64) *recent.Reads[string, int] {
 	return &recent.Reads[string, int]{For: 2 * time.Second, Within: 5 * time.Second, Read: func(ctx context.Context, _ string) (int, error) {
-		*reads++
-		n := *reads
+		n := int(reads.Add(1))
 		select {
 		case <-time.After(time.Second):
 			return n, nil
@@ -28,7 +28,7 @@ func slow(reads *int) *recent.Reads[string, int] {
 func TestManyAskAndOneReads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		reads := 0
+		var reads atomic.Int64
 		r := slow(&reads)
 		var all sync.WaitGroup
 		ask := func(key string, want int) {
@@ -50,8 +50,53 @@ func TestManyAskAndOneReads(t *testing.T) {
 		synctest.Wait()
 		ask("b", 3) // another key waits for nobody
 		all.Wait()
-		if reads != 3 {
-			t.Errorf("%d reads", reads)
+		if n := reads.Load(); n != 3 {
+			t.Errorf("%d reads", n)
+		}
+	})
+}
+
+// Who asks often waits for the first read only, and gets no result that is too old.
+func TestReadAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var reads atomic.Int64
+		var fails atomic.Bool
+		r := slow(&reads) // takes a second, and is good for two
+		r.Ahead = time.Second / 2
+		read := r.Read
+		r.Read = func(ctx context.Context, key string) (int, error) {
+			n, err := read(ctx, key)
+			if fails.Load() {
+				err = errors.New("no answer")
+			}
+			return n, err
+		}
+		ask := func(want int, waits time.Duration) {
+			t.Helper()
+			at := time.Now()
+			n, err := r.Get(t.Context(), "a")
+			if err != nil || n != want || time.Since(at) != waits {
+				t.Errorf("%d, %v after %s; want %d after %s", n, err, time.Since(at), want, waits)
+			}
+		}
+		ask(1, time.Second)
+		time.Sleep(time.Second / 2)
+		ask(1, 0) // begins the second read
+		ask(1, 0)
+		time.Sleep(time.Second + time.Nanosecond)
+		ask(2, 0)
+		fails.Store(true)
+		time.Sleep(time.Second / 2)
+		ask(2, 0) // begins the third read, which fails; the second result stays
+		time.Sleep(time.Second + time.Nanosecond)
+		ask(2, 0) // begins the fourth, which comes too late
+		fails.Store(false)
+		time.Sleep(time.Second / 2)
+		ask(5, time.Second)
+		time.Sleep(time.Second)
+		if n := reads.Load(); n != 5 {
+			t.Errorf("%d reads", n)
 		}
 	})
 }
@@ -61,7 +106,7 @@ func TestManyAskAndOneReads(t *testing.T) {
 func TestOneThatGivesUpDoesNotEndTheRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		reads := 0
+		var reads atomic.Int64
 		r := slow(&reads)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()

@@ -45,7 +45,7 @@ func Policies(config Config) []reconcile.Policy {
 		{
 			Name: Drift, Noun: drift.HostNoun,
 			Why:      "a host that is no longer as promised must be seen, and put right where that is wanted",
-			Interval: time.Minute, Jitter: 10 * time.Second, Timeout: 30 * time.Second, Triggers: []string{drift.HostNoun}, Observes: true,
+			Interval: 5 * time.Minute, Jitter: time.Minute, Timeout: 30 * time.Second, Triggers: []string{drift.HostNoun}, Observes: true,
 			Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
 				return drift.HostIDs(ctx, config.DB.Reader, after, limit)
 			},
