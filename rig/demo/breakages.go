@@ -71,10 +71,10 @@ var brokenWhole = []breakage{
 	{ofHost, "services.watch", "systemctl --quiet disable --now kloigos-watch.service"},
 	{ofHost, "services.nft", "systemctl --quiet disable kloigos-nft.service"},
 	{ofHost, "services.runs", "systemctl --quiet disable kloigos-runs.service"},
-	{ofHost, "slices.init", "systemctl set-property --runtime init.scope AllowedCPUs=1-3"},
+	{ofHost, "slices.init slices.users", "systemctl set-property --runtime init.scope AllowedCPUs=1-3"}, // the slice without a manifest is no tenant's
 	{ofHost, "fence.program", "chown 65534:65534 /usr/local/lib/kloigos/fence-python"},
 	{ofHost, "schedulers.cron", "rm /etc/cron.allow"},
-	{ofHost, "schedulers.at", "echo {second} >> /etc/at.allow"},
+	{ofHost, "schedulers.at", "rm /etc/at.allow"},
 	{ofHost, "hidepid.proc", "mount -o remount,hidepid=1 /proc"},
 	{ofHost, "table.hook", "nft delete table inet kloigos"},
 	{ofFirst, "manifest.*", "rm /etc/kloigos/units/{id}.json"},

@@ -77,6 +77,7 @@ var mayDiffer = []struct {
 	{regexp.MustCompile(`^[-+~] unit (system-|run-)[^ ]*\.(slice|mount)`), "empty slices of templates and systemd's own credentials' mounts, until the next boot"},
 	{regexp.MustCompile(`^[-+~] mount /run/(user/|credentials)`), "logins of the administrator; systemd's own"},
 	{regexp.MustCompile(`^~ mount /proc/sys/fs/binfmt_misc: autofs `), "the number of a pipe of systemd's automount, another one at each boot"},
+	{regexp.MustCompile(`^([-+] mount /proc/sys/fs/binfmt_misc |[-+~] unit proc-sys-fs-binfmt_misc\.(auto)?mount)`), "systemd mounts it when somebody looks, and not before"},
 	{regexp.MustCompile(`^[-+] unit network-pre\.target `), "a target that only orders; what a boot has pulled in stays until the next"},
 	{regexp.MustCompile(`^\+ module `), "a module that was loaded once stays until the next boot; nothing of ours loads one at boot"},
 	{regexp.MustCompile(`^[-+~] sysctl (fs\.(dentry-state|file-nr|inode-nr|inode-state|quota)|kernel\.(ns_last_pid|pty\.nr|random\.|threads-max|perf_event_max|tainted|cad_pid)|net\.netfilter|net\.nf_|vm\.(stat_refresh|nr_pdflush|user_reserve_kbytes|min_free_kbytes)|fs\.(epoll|inotify|fanotify)\.max_user_|user\.max_(inotify_|fanotify_|[a-z]+_namespaces)|net\.ipv4\.(tcp_mem|udp_mem|tcp_fastopen_key|route\.)|net\.ipv6\.conf\.[^ ]*stable_secret|kernel\.(hostname|sched_domain))`), "counters, keys and shares of the memory that a boot finds, which the kernel itself sets, and those that came with a module"},

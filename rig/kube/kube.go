@@ -26,6 +26,8 @@ const (
 	EtcdVersion = "v3.6.16"
 	// KamajiVersion is the only one that its module has. It brings Kubernetes 1.30 with it.
 	KamajiVersion = "v1.0.0"
+	// KwokVersion is of what plays kubelets: nodes and pods that become ready, and run nothing.
+	KwokVersion = "v0.8.0"
 )
 
 // staging is the version of the libraries that belong to a version of Kubernetes.
@@ -35,13 +37,17 @@ func staging(version string) string { return "v0" + strings.TrimPrefix(version, 
 const (
 	etcd   = "etcd"
 	kamaji = "kamaji"
+	kwok   = "kwok"
 )
 
-const kamajiModule = "github.com/clastix/kamaji"
+const (
+	kamajiModule = "github.com/clastix/kamaji"
+	kwokModule   = "sigs.k8s.io/kwok"
+)
 
 // Programs are all that can be built, the cheapest for tests first.
 func Programs() []string {
-	return []string{etcd, "kube-apiserver", "kube-controller-manager", "kubeadm", "kubectl", "kubelet", "kube-scheduler", "kube-proxy", kamaji}
+	return []string{etcd, "kube-apiserver", "kube-controller-manager", "kubeadm", "kubectl", "kubelet", "kube-scheduler", "kube-proxy", kamaji, kwok}
 }
 
 // Builder builds programs that the cache lacks.
@@ -119,6 +125,12 @@ func (b Builder) build(ctx context.Context, program string) error {
 	if program == kamaji {
 		target, linked = kamajiModule, "-s -w"
 		module = func() (string, error) { return b.kamaji(ctx, dir) }
+	}
+	if program == kwok {
+		target, linked = kwokModule+"/cmd/kwok", "-s -w"
+		module = func() (string, error) {
+			return "module kloigos-kwok\n\ngo 1.26.0\n\ntool " + target + "\n\nrequire " + kwokModule + " " + KwokVersion + "\n", nil
+		}
 	}
 	text, err := module()
 	if err != nil {
@@ -199,6 +211,28 @@ func (b Builder) KamajiDefinitions(ctx context.Context) ([][]byte, error) {
 	return all, nil
 }
 
+// KwokStages is what kwok does with nodes and pods (YAML), out of its module.
+func (b Builder) KwokStages(ctx context.Context) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "kloigos-kwok-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	folder, _, err := b.ownModule(ctx, dir, kwokModule+"@"+KwokVersion)
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for _, name := range []string{"node/fast/node-initialize", "pod/fast/pod-ready", "pod/fast/pod-complete", "pod/fast/pod-delete"} {
+		text, err := os.ReadFile(filepath.Join(folder, "kustomize/stage", name+".yaml"))
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, "---\n"...), text...)
+	}
+	return all, nil
+}
+
 var stagingLine = regexp.MustCompile(`(?m)^\t(k8s\.io/[a-z-]+) => \./staging`)
 
 // kubernetes is a module that can build Kubernetes: its own replaces its libraries by folders, which a module cannot have.
@@ -221,7 +255,7 @@ func (b Builder) kubernetes(ctx context.Context, dir string) (string, error) {
 	var text strings.Builder
 	text.WriteString("module kloigos-kubernetes\n\ngo 1.26.0\n\ngodebug default=go1.26\n\ntool (\n")
 	for _, program := range Programs() {
-		if program != etcd && program != kamaji {
+		if program != etcd && program != kamaji && program != kwok {
 			fmt.Fprintf(&text, "\tk8s.io/kubernetes/cmd/%s\n", program)
 		}
 	}

@@ -233,6 +233,18 @@ func (c *Cluster) write(name, kind string, der []byte) []byte {
 	return text
 }
 
+// Eventually waits for what a cluster does by itself.
+func (c *Cluster) Eventually(what string, holds func() error) {
+	c.t.Helper()
+	var err error
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		if err = holds(); err == nil {
+			return
+		}
+	}
+	c.t.Fatalf("in vain: waited for %s: %v", what, err)
+}
+
 // FreePort is one that nothing listens on.
 func FreePort(t *testing.T) string {
 	t.Helper()
@@ -252,10 +264,17 @@ type process struct {
 // start runs a program until the test ends. What it said is told where the test fails.
 func (c *Cluster) start(program string, args ...string) *process {
 	c.t.Helper()
+	return c.startWith(nil, program, args...)
+}
+
+// startWith is start with more variables in its environment.
+func (c *Cluster) startWith(environment []string, program string, args ...string) *process {
+	c.t.Helper()
 	said, err := os.Create(filepath.Join(c.t.TempDir(), program+".log"))
 	c.must(err)
 	p := &process{exec.Command(c.Builder.Path(program), args...), make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = said, said
+	p.cmd.Env = append(os.Environ(), environment...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	c.must(p.cmd.Start())
 	go func() {
