@@ -23,13 +23,18 @@ const (
 	AnswerPort  = 8080
 )
 
+// BundlePrograms are those that a bundle is made of.
+func BundlePrograms() []string {
+	return slices.DeleteFunc(Programs(), func(p string) bool { return p == kamaji })
+}
+
 // Bundle makes the bundle of docs/kubernetes.md out of programs that were built, without any registry: programs of the host under bin,
 // and images under the names by which kubeadm asks for them. It returns the SHA-256. root is the source tree.
 //
 // It has no CoreDNS, and the etcd that it calls by kubeadm's name is EtcdVersion.
 func (b Builder) Bundle(ctx context.Context, root, file string) (digest string, err error) {
-	if missing := b.Missing(Programs()...); len(missing) > 0 {
-		return "", fmt.Errorf("not built: %s; run ./task kube:binaries -- all", strings.Join(missing, ", "))
+	if missing := b.Missing(BundlePrograms()...); len(missing) > 0 {
+		return "", fmt.Errorf("not built for %s: %s; run ./task kube:binaries -- --version %[1]s all", b.version(), strings.Join(missing, ", "))
 	}
 	images, clean, err := b.images(ctx, root)
 	if err != nil {
@@ -79,7 +84,7 @@ func short(name string) string {
 
 // images are those that kubeadm asks for, except CoreDNS, and the one for tests. clean removes what they are made of.
 func (b Builder) images(ctx context.Context, root string) (all []image, clean func(), err error) {
-	out, err := b.run(ctx, root, b.Path("kubeadm"), "config", "images", "list", "--kubernetes-version", Version)
+	out, err := b.run(ctx, root, b.Path("kubeadm"), "config", "images", "list", "--kubernetes-version", b.version())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ package kube
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,7 +23,11 @@ import (
 
 // Versions that are built.
 const (
-	Version     = "v1.36.3"
+	Version = "v1.36.3"
+	// NextVersion is the source of Version with another stamp: the cheapest that an upgrade can be tried with. It tries what an
+	// upgrade does, and nothing that differs between two versions of Kubernetes.
+	NextVersion = "v1.36.4"
+	// EtcdVersion is that of all of them.
 	EtcdVersion = "v3.6.16"
 	// KamajiVersion is the only one that its module has. It brings Kubernetes 1.30 with it.
 	KamajiVersion = "v1.0.0"
@@ -54,7 +59,17 @@ func Programs() []string {
 type Builder struct {
 	Dir string    // of the cache
 	Log io.Writer // what is done
+	// Stamp is the version that programs of Kubernetes say they have, instead of Version. They are linked anew for it.
+	Stamp string
 }
+
+// For is a builder of Version or of NextVersion.
+func (b Builder) For(version string) Builder {
+	b.Stamp = version
+	return b
+}
+
+func (b Builder) version() string { return cmp.Or(b.Stamp, Version) }
 
 // DefaultDir is where programs are kept: kloigos in the user's cache directory.
 func DefaultDir() (string, error) {
@@ -78,13 +93,18 @@ func flags(version string) string {
 }
 
 // key names a directory of the cache: another version or another flag is another one.
-func key() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{Version, EtcdVersion, flags(Version), "trimpath cgo=0"}, "\n")))
-	return Version + "-" + hex.EncodeToString(sum[:6])
+func key(stamp string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{Version, EtcdVersion, flags(stamp), "trimpath cgo=0"}, "\n")))
+	return stamp + "-" + hex.EncodeToString(sum[:6])
 }
 
-// Path is where a program is, or would be.
-func (b Builder) Path(program string) string { return filepath.Join(b.Dir, key(), program) }
+// Path is where a program is, or would be. Those that are not of Kubernetes have no stamp.
+func (b Builder) Path(program string) string {
+	if program == etcd || program == kamaji {
+		return filepath.Join(b.Dir, key(Version), program)
+	}
+	return filepath.Join(b.Dir, key(b.version()), program)
+}
 
 // Missing are those of some programs that are not built yet.
 func (b Builder) Missing(programs ...string) []string {
@@ -114,7 +134,7 @@ func (b Builder) build(ctx context.Context, program string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	target, linked := "k8s.io/kubernetes/cmd/"+program, flags(Version)
+	target, linked := "k8s.io/kubernetes/cmd/"+program, flags(b.version())
 	module := func() (string, error) { return b.kubernetes(ctx, dir) }
 	if program == etcd {
 		target, linked = "go.etcd.io/etcd/server/v3", "-s -w"

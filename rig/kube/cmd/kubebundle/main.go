@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,18 +15,20 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := bundle(ctx, os.Args[1:]); err != nil {
+	version := flag.String("version", kube.Version, "of Kubernetes, as kubebinaries built it")
+	flag.Parse()
+	if err := bundle(ctx, *version, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "kube:bundle:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func bundle(ctx context.Context, args []string) error {
+func bundle(ctx context.Context, version string, args []string) error {
 	if len(args) > 1 {
 		return fmt.Errorf("%d arguments; name the file to write", len(args))
 	}
-	file := "kubernetes-" + kube.Version + ".tar"
+	file := "kubernetes-" + version + ".tar"
 	if len(args) == 1 {
 		file = args[0]
 	}
@@ -33,7 +36,7 @@ func bundle(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	digest, err := kube.Builder{Dir: dir, Log: os.Stderr}.Bundle(ctx, ".", file)
+	digest, err := kube.Builder{Dir: dir, Log: os.Stderr}.For(version).Bundle(ctx, ".", file)
 	if err != nil {
 		return err
 	}
