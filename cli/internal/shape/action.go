@@ -179,7 +179,7 @@ func (a Action) Takes(field string) Action {
 	return a
 }
 
-// Full shows all fields of the answer: a secret, say, that is never shown again.
+// Full shows all fields of the answer: a secret, say, that is never shown again. An answer with objects in it is shown as YAML.
 func (a Action) Full() Action {
 	a.full = true
 	return a

@@ -294,6 +294,9 @@ func (r *running[T, F]) print(answer any) error {
 	case []T:
 		return r.printList(r.app, item, true)
 	}
+	if _, prints := answer.(Printer); r.full && !prints && r.app.Output == "table" && !show.Flat(answer) {
+		return show.YAML(r.app.Out, answer)
+	}
 	return r.app.Print(answer)
 }
 

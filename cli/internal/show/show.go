@@ -195,6 +195,20 @@ func Detail(w io.Writer, v any) error {
 	return t.Flush()
 }
 
+// Flat tells whether Detail shows all of an object: it has no objects in it.
+func Flat(v any) bool {
+	value := reflect.Indirect(reflect.ValueOf(v))
+	if value.Kind() != reflect.Struct {
+		return true
+	}
+	for i := range value.NumField() {
+		if _, ok := fieldText(value.Field(i)); !ok && !value.Field(i).IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
 func fieldText(v reflect.Value) (string, bool) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -113,6 +113,21 @@ func TestDetail(t *testing.T) {
 	}
 }
 
+// An answer that Detail would cut is not flat.
+func TestFlat(t *testing.T) {
+	t.Parallel()
+	type plan struct {
+		From  string   `json:"from"`
+		Plans []object `json:"plans"`
+	}
+	if !show.Flat(object{Name: "x", Labels: map[string]string{"k": "v"}}) || !show.Flat(plan{From: "v1"}) || !show.Flat(&plan{}) {
+		t.Error("what has no objects in it is not flat")
+	}
+	if show.Flat(plan{Plans: []object{{Name: "x"}}}) {
+		t.Error("a list of objects is flat")
+	}
+}
+
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 16 << 30: "16 GiB", 1 << 62: "4 EiB"} {
