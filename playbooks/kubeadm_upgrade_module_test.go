@@ -48,6 +48,15 @@ os.symlink(directory + "/lib/v1.36.3/kubelet", directory + "/proc/7/exe")
 class Cut(Exception):
     pass
 
+REFUSED = """E1127 06:48:22.188688    2045 remote_runtime.go:1177] "RuntimeConfig from runtime service failed" err="rpc error"
+\t[WARNING ContainerRuntimeVersion]: You must update your container runtime to a version that supports the CRI method RuntimeConfig.
+W1127 06:49:08.315313    2045 checks.go:907] detected that the sandbox image is inconsistent
+{"level":"warn","ts":"2026-11-27T06:51:09.849254Z","logger":"etcd-client","msg":"retrying of unary invoker failed"}
+error: error execution phase control-plane: couldn't upgrade control plane. Errors faced:
+\t[ERROR CreateJob]: it did not complete
+To see the stack trace of this error execute with --v=5 or higher
+"""
+
 class Module:
     check_mode = False
     def __init__(self, state, **more):
@@ -64,6 +73,8 @@ class Module:
         if "cut" in runs and name == "kubeadm":
             runs.remove("cut")
             raise Cut()
+        if "refused" in runs and name == "kubeadm":
+            return 1, "[upgrade] Running pre-flight checks", REFUSED
         if argv[1:2] == ["restart"]:
             os.unlink(directory + "/proc/7/exe")
             os.symlink(os.path.realpath(directory + "/bin/kubelet"), directory + "/proc/7/exe")
@@ -92,6 +103,8 @@ for _ in range(runs.count("play")):
         print("play:", play(False), os.readlink(directory + "/bin/kubelet").rsplit("/", 2)[1])
     except Cut:
         print("cut")
+    except SystemExit as problem:
+        print(problem)
 if "apply" in runs:
     module = Module("upgraded")
     os.path.exists(m.UPGRADE) and os.unlink(m.UPGRADE)
@@ -136,6 +149,17 @@ func TestACutUpgradeRunsAgain(t *testing.T) {
 	out := upgradeNode(t, "cut", "play", "play", "play")
 	if strings.Count(out, "kubeadm upgrade node") != 2 || !strings.Contains(out, "cut\n") || !strings.Contains(out, "play: 0 v1.36.4") || !strings.Contains(out, "left: []") {
 		t.Error(out)
+	}
+}
+
+// The message of a failure begins with the error: warnings and logs of libraries before it would fill what a person is shown.
+func TestAFailedUpgradeNamesItsError(t *testing.T) {
+	t.Parallel()
+	out := upgradeNode(t, "refused", "play")
+	_, said, _ := strings.Cut(out, "failed: ")
+	want := "upgrade failed: error: error execution phase control-plane: couldn't upgrade control plane. Errors faced:\n\t[ERROR CreateJob]: it did not complete\nleft: []\n"
+	if !strings.HasSuffix(said, want) || strings.Contains(said, "WARNING") {
+		t.Errorf("%q, want %q", said, want)
 	}
 }
 

@@ -79,6 +79,8 @@ TABLES = re.compile(r"table (ip|ip6) (kube-proxy)$", re.M)
 CHAINS = re.compile(r"^:((?:KUBE|CNI)-[A-Za-z0-9-]+) ", re.M)
 OF_CHAINS = re.compile(r"\b(?:KUBE|CNI)-")
 TOKEN = re.compile(r"\b(?:[a-z0-9]{6}\.[a-z0-9]{16}|(?<!sha256:)[0-9a-f]{64})\b")
+# What kubeadm and its libraries tell beside the error: their logs, warnings, and how to have more of them.
+NOISE = re.compile(r"[IWEF][0-9]{4} [0-9]{2}:|\{\"level\":|\s*\[WARNING |To see the stack trace")
 # A control plane in a machine that is emulated takes minutes.
 PATIENCE = "15m0s"
 # Who leads has to say so in time, or ends. The usual 10 seconds are too few for a slow machine, which then starts it over and over.
@@ -113,7 +115,9 @@ class Kubeadm(Work):
                 module.fail_json(msg="%s is malformed" % name)
 
     def words(self, argv, out, err):
-        return "%s failed: %s" % (" ".join(argv[:2]), TOKEN.sub("(token)", (err.strip() or out.strip())[-3000:]))
+        text = err.strip() or out.strip()
+        told = "\n".join(line for line in text.splitlines() if not NOISE.match(line)).strip() or text
+        return "%s failed: %s" % (" ".join(argv[:2]), TOKEN.sub("(token)", told[-3000:]))
 
     def begin(self, wanted):
         """Whether there is anything to do. What a cut run left is taken away first."""

@@ -33,6 +33,10 @@ type Options struct {
 	Dir string // for everything that is written; empty: beside the demo's
 	// Bundle is one that is there already; empty: one is made.
 	Bundle string
+	// Upgrade has the cluster upgraded while it is in use, from kube.Version to kube.NextVersion.
+	Upgrade bool
+	// Worker has a second VM join and leave again. It joins before the upgrade.
+	Worker bool
 	// KeepGoing has the machine stay after a failure until ctx ends, for a person to look at it.
 	KeepGoing bool
 }
@@ -49,10 +53,12 @@ const (
 
 // Times that are three times what was seen.
 const (
-	createTime = 45 * time.Minute
-	podTime    = 8 * time.Minute
-	deleteTime = 10 * time.Minute
-	hostTime   = 10 * time.Minute
+	createTime  = 45 * time.Minute
+	podTime     = 8 * time.Minute
+	upgradeTime = 30 * time.Minute
+	joinTime    = 20 * time.Minute
+	deleteTime  = 10 * time.Minute
+	hostTime    = 10 * time.Minute
 )
 
 type rig struct {
@@ -60,11 +66,14 @@ type rig struct {
 	options  Options
 	builder  kube.Builder
 	root     string
-	endpoint string // the same on this machine and in the VM: an address of the loopback
-	bundle   string // URL
-	digest   string // of the bundle
-	before   string // what the host showed of Kubernetes before
+	endpoint string            // the same on this machine and in the VM: an address of the loopback
+	bundles  map[string]bundle // by version
+	served   string            // URL of where they are
+	before   string            // what the host showed of Kubernetes before
+	worker   *worker           // nil: none is wanted
 }
+
+type bundle struct{ file, digest string }
 
 // Run does all of it and stops all that it started.
 func Run(ctx context.Context, options Options) (err error) {
@@ -72,36 +81,22 @@ func Run(ctx context.Context, options Options) (err error) {
 	if err != nil {
 		return err
 	}
-	file, err := r.ensureBundle(ctx)
-	if err != nil {
+	if err := r.ensureBundles(ctx); err != nil {
 		return err
 	}
-	stop, err := r.serve(ctx, file)
+	stop, err := r.serve(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	if r.Installation, err = demo.Up(ctx, demo.Options{
 		Out: options.Out, In: os.Stdin, Root: r.root, Dir: r.options.Dir, Backends: 1, Webapps: 1, Bare: true,
-		Machine: testhost.Options{Hostname: node, CPUs: vmCPUs, Nodes: 1, MemoryMiB: vmMemory, Ports: map[string]string{r.endpoint: testhost.GuestAddress + ":6443"}},
+		Machine: r.machine(),
 	}); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.Down()) }()
-	for _, step := range []struct {
-		name string
-		time time.Duration
-		run  func(context.Context) error
-	}{
-		{"Program kloigos", hostTime, r.build},
-		{"A version and a workspace", hostTime, r.offer},
-		{"A host", hostTime, r.host},
-		{"The cluster", createTime, r.create},
-		{"kubectl get nodes", podTime, r.connect},
-		{"A pod that answers", podTime, r.pod},
-		{"Deletion", deleteTime, r.remove},
-		{"End state", hostTime, r.clean},
-	} {
+	defer func() { err = errors.Join(err, r.stopWorker(), r.Down()) }()
+	for _, step := range r.steps() {
 		err := r.Stages().Do(step.name, func() error {
 			ctx, cancel := context.WithTimeout(ctx, step.time)
 			defer cancel()
@@ -113,6 +108,59 @@ func Run(ctx context.Context, options Options) (err error) {
 		}
 	}
 	return nil
+}
+
+type step struct {
+	name string
+	time time.Duration
+	run  func(context.Context) error
+}
+
+func (r *rig) steps() []step {
+	all := []step{
+		{"Program kloigos", hostTime, r.build},
+		{"A version and a workspace", hostTime, r.offer},
+		{"A host", hostTime, r.host},
+		{"The cluster", createTime, r.create},
+		{"kubectl get nodes", podTime, r.connect},
+		{"A pod that answers", podTime, r.pod},
+	}
+	if r.options.Worker {
+		all = append(all,
+			step{"A second host", hostTime, r.secondHost},
+			step{"A worker joins", joinTime, r.join},
+			step{"Pods of two nodes", podTime, r.betweenNodes})
+	}
+	if r.options.Upgrade {
+		all = append(all,
+			step{"The upgrade", upgradeTime, r.upgrade},
+			step{"What the upgrade left", podTime, r.upgraded})
+	}
+	if r.options.Worker {
+		all = append(all,
+			step{"The worker leaves", joinTime, r.leave},
+			step{"End state of the second host", hostTime, r.workerClean})
+	}
+	return append(all,
+		step{"Deletion", deleteTime, r.remove},
+		step{"End state", hostTime, r.clean})
+}
+
+// machines are the VMs that run.
+func (r *rig) machines() []*testhost.VM {
+	if r.worker == nil || r.worker.vm == nil {
+		return []*testhost.VM{r.VM}
+	}
+	return []*testhost.VM{r.VM, r.worker.vm}
+}
+
+// machine is the VM of the control plane.
+func (r *rig) machine() testhost.Options {
+	o := testhost.Options{Hostname: node, CPUs: vmCPUs, Nodes: 1, MemoryMiB: vmMemory, Ports: map[string]string{r.endpoint: testhost.GuestAddress + ":6443"}}
+	if r.options.Worker {
+		o.Wire, o.Addresses = r.worker.wire, []string{workerAddress}
+	}
+	return o
 }
 
 func prepare(options Options) (*rig, error) {
@@ -141,58 +189,98 @@ func prepare(options Options) (*rig, error) {
 	// Each address of 127.0.0.0/8 leads to the machine that one is on: here to QEMU, which leads to the VM, and there to the
 	// API server itself. So one address can stand in kubeconfigs of both.
 	endpoint := fmt.Sprintf("127.%d.%d.%d:6443", 1+b[0]%254, b[1], 1+b[2]%254)
-	return &rig{options: options, root: root, endpoint: endpoint, builder: kube.Builder{Dir: cache, Log: options.Out}}, nil
+	r := &rig{options: options, root: root, endpoint: endpoint, builder: kube.Builder{Dir: cache, Log: options.Out}, bundles: map[string]bundle{}}
+	if options.Worker {
+		wire, err := testhost.NewWire()
+		if err != nil {
+			return nil, err
+		}
+		r.worker = &worker{wire: wire}
+	}
+	return r, nil
 }
 
-func (r *rig) ensureBundle(ctx context.Context) (file string, err error) {
+// ensureBundles makes what the catalog offers.
+func (r *rig) ensureBundles(ctx context.Context) (err error) {
 	fmt.Fprintln(r.options.Out, "==> Bundle")
-	if file = r.options.Bundle; file == "" {
-		file = filepath.Join(r.options.Dir, "kubernetes.tar")
-		r.digest, err = r.builder.Bundle(ctx, r.root, file)
-		return file, err
+	file := r.options.Bundle
+	if file == "" {
+		if file, err = r.makeBundle(ctx, kube.Version); err != nil {
+			return err
+		}
 	}
+	if err := r.addBundle(kube.Version, file); err != nil || !r.options.Upgrade {
+		return err
+	}
+	if file, err = r.makeBundle(ctx, kube.NextVersion); err != nil {
+		return err
+	}
+	return r.addBundle(kube.NextVersion, file)
+}
+
+func (r *rig) makeBundle(ctx context.Context, version string) (file string, err error) {
+	builder := r.builder.For(version)
+	if version == kube.NextVersion { // it is only linked
+		if err := builder.Build(ctx, kube.BundlePrograms()...); err != nil {
+			return "", err
+		}
+	}
+	file = filepath.Join(r.options.Dir, "kubernetes-"+version+".tar")
+	_, err = builder.Bundle(ctx, r.root, file)
+	return file, err
+}
+
+func (r *rig) addBundle(version, file string) error {
 	text, err := os.Open(file)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer text.Close()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, text); err != nil {
-		return "", err
+		return err
 	}
-	r.digest = hex.EncodeToString(hash.Sum(nil))
-	return file, nil
+	r.bundles[version] = bundle{file, hex.EncodeToString(hash.Sum(nil))}
+	return nil
 }
 
-// serve hands out the bundle on this machine's loopback, which the VM reaches through QEMU.
-func (r *rig) serve(ctx context.Context, file string) (stop func(), err error) {
+// serve hands out the bundles on this machine's loopback, which VMs reach through QEMU.
+func (r *rig) serve(ctx context.Context) (stop func(), err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { http.ServeFile(w, q, file) })}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if b, is := r.bundles[strings.Trim(q.URL.Path, "/")]; is {
+			http.ServeFile(w, q, b.file)
+			return
+		}
+		http.NotFound(w, q)
+	})}
 	go func() { _ = server.Serve(listener) }()
-	r.bundle = "http://" + net.JoinHostPort(gateway, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)) + "/kubernetes.tar"
+	r.served = "http://" + net.JoinHostPort(gateway, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)) + "/"
 	return func() { _ = server.Close() }, nil
 }
 
 // failed keeps what tells why, while the machine is there.
 func (r *rig) failed(ctx context.Context, why error) {
 	r.KeepHostJournal()
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*time.Minute)
 	defer cancel()
 	for _, command := range []string{
-		"sudo ctr -n k8s.io containers list", "sudo ctr -n k8s.io tasks list",
-		"for f in /var/log/pods/*/*/*.log; do sudo sh -c \"echo == $f; tail -n 15 $f\"; done", "free -m; uptime; df -h /",
+		"sudo ctr -n k8s.io containers list", "sudo ctr -n k8s.io tasks list", "sudo sh -c 'for f in /var/log/pods/*/*/*.log; do echo == $f; tail -n 15 $f; done'",
+		"free -m; uptime; df -h /; ip route", "sudo journalctl --no-pager --lines 40 --unit kubelet",
 	} {
-		text, err := r.VM.Run(look, command)
-		if err != nil {
-			text += err.Error()
+		for _, vm := range r.machines() {
+			text, err := vm.Run(look, command)
+			if err != nil {
+				text += err.Error()
+			}
+			r.Stages().Note("%s: %s:\n%s", filepath.Base(vm.Dir), command, text)
 		}
-		r.Stages().Note("%s:\n%s", command, text)
 	}
 	if r.options.KeepGoing {
-		r.Stages().Line("failed: %v. The machine stays in %s until this program is ended.", why, r.VM.Dir)
+		r.Stages().Line("failed: %v. The machines stay in %s until this program is ended.", why, r.Dir)
 		<-ctx.Done()
 	}
 }
