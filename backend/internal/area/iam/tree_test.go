@@ -360,8 +360,8 @@ var notCounted = map[string]string{
 	"kube_nodes": "they belong to a cluster, which is counted", "kube_bindings": "they belong to a cluster, which is counted",
 	"host_grants": "they belong to a host, which is counted",
 	"kube_hosted": "they belong to a cluster, which is counted", "kube_namespaces": "they belong to a cluster, which is counted",
-	"kube_namespace_bindings": "they belong to a cluster, which is counted",
-	"agents":                  "they belong to a host, which is counted", "drifts": "they belong to a host, which is counted", "agent_tokens": "they only expire",
+	"kube_namespace_bindings": "they belong to a cluster, which is counted", "kube_snapshots": "they belong to a cluster, which is counted",
+	"agents": "they belong to a host, which is counted", "drifts": "they belong to a host, which is counted", "agent_tokens": "they only expire",
 }
 
 // Every table with a column workspace_id is counted before a workspace is deleted, or said not to be.

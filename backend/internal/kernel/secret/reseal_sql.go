@@ -36,6 +36,8 @@ SELECT 'kube_clusters', c.id::TEXT, c.admin_key_sealed, 'kube_clusters/' || c.id
 UNION ALL
 SELECT 'kube_management_clusters', m.id::TEXT, m.credentials_sealed, 'kube_management_clusters/' || m.id::TEXT FROM kube_management_clusters m
 UNION ALL
+SELECT 'kube_snapshots', s.id::TEXT, s.key_sealed, 'kube_snapshots/' || s.id::TEXT FROM kube_snapshots s
+UNION ALL
 SELECT 'event_streams', e.id::TEXT, e.secret_sealed, 'event_streams/' || e.id::TEXT FROM event_streams e WHERE length(e.secret_sealed) > 0`
 
 // Each writes only if the value is still what was read. It wakes no policy, because the secret itself stays the same.
@@ -50,6 +52,7 @@ const (
 	sqlResealLogin    = `UPDATE identity_logins SET sealed = $2 WHERE id = $1::UUID AND sealed = $3`
 	sqlResealCluster  = `UPDATE kube_clusters SET admin_key_sealed = $2 WHERE id = $1::UUID AND admin_key_sealed = $3`
 	sqlResealManager  = `UPDATE kube_management_clusters SET credentials_sealed = $2 WHERE id = $1::UUID AND credentials_sealed = $3`
+	sqlResealSnapshot = `UPDATE kube_snapshots SET key_sealed = $2 WHERE id = $1::UUID AND key_sealed = $3`
 	sqlResealStream   = `UPDATE event_streams SET secret_sealed = $2 WHERE id = $1::UUID AND secret_sealed = $3`
 )
 
@@ -57,7 +60,7 @@ var resealing = map[string]db.Statement{
 	"settings": sqlResealSetting, "organization_keys": sqlResealKey, "dns_zones": sqlResealZone, "channels": sqlResealChannel,
 	"channel_secrets": sqlResealSecret, "second_factors": sqlResealFactor, "identity_providers": sqlResealProvider,
 	"identity_logins": sqlResealLogin, "kube_clusters": sqlResealCluster, "event_streams": sqlResealStream,
-	"kube_management_clusters": sqlResealManager,
+	"kube_management_clusters": sqlResealManager, "kube_snapshots": sqlResealSnapshot,
 }
 
 // Values reads all sealed values.
