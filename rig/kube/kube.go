@@ -40,9 +40,10 @@ func staging(version string) string { return "v0" + strings.TrimPrefix(version, 
 
 // Names of programs that are not of Kubernetes.
 const (
-	etcd   = "etcd"
-	kamaji = "kamaji"
-	kwok   = "kwok"
+	etcd    = "etcd"
+	etcdutl = "etcdutl" // makes a data directory of a snapshot
+	kamaji  = "kamaji"
+	kwok    = "kwok"
 )
 
 const (
@@ -50,9 +51,11 @@ const (
 	kwokModule   = "sigs.k8s.io/kwok"
 )
 
+var etcdModules = map[string]string{etcd: "go.etcd.io/etcd/server/v3", etcdutl: "go.etcd.io/etcd/etcdutl/v3"}
+
 // Programs are all that can be built, the cheapest for tests first.
 func Programs() []string {
-	return []string{etcd, "kube-apiserver", "kube-controller-manager", "kubeadm", "kubectl", "kubelet", "kube-scheduler", "kube-proxy", kamaji, kwok}
+	return []string{etcd, etcdutl, "kube-apiserver", "kube-controller-manager", "kubeadm", "kubectl", "kubelet", "kube-scheduler", "kube-proxy", kamaji, kwok}
 }
 
 // Builder builds programs that the cache lacks.
@@ -100,7 +103,7 @@ func key(stamp string) string {
 
 // Path is where a program is, or would be. Those that are not of Kubernetes have no stamp.
 func (b Builder) Path(program string) string {
-	if program == etcd || program == kamaji {
+	if program == kamaji || etcdModules[program] != "" {
 		return filepath.Join(b.Dir, key(Version), program)
 	}
 	return filepath.Join(b.Dir, key(b.version()), program)
@@ -136,8 +139,8 @@ func (b Builder) build(ctx context.Context, program string) error {
 	defer os.RemoveAll(dir)
 	target, linked := "k8s.io/kubernetes/cmd/"+program, flags(b.version())
 	module := func() (string, error) { return b.kubernetes(ctx, dir) }
-	if program == etcd {
-		target, linked = "go.etcd.io/etcd/server/v3", "-s -w"
+	if program == etcd || program == etcdutl {
+		target, linked = etcdModules[program], "-s -w"
 		module = func() (string, error) {
 			return "module kloigos-etcd\n\ngo 1.26.0\n\ntool " + target + "\n\nrequire " + target + " " + EtcdVersion + "\n", nil
 		}
@@ -275,7 +278,7 @@ func (b Builder) kubernetes(ctx context.Context, dir string) (string, error) {
 	var text strings.Builder
 	text.WriteString("module kloigos-kubernetes\n\ngo 1.26.0\n\ngodebug default=go1.26\n\ntool (\n")
 	for _, program := range Programs() {
-		if program != etcd && program != kamaji && program != kwok {
+		if program != kamaji && program != kwok && etcdModules[program] == "" {
 			fmt.Fprintf(&text, "\tk8s.io/kubernetes/cmd/%s\n", program)
 		}
 	}

@@ -32,7 +32,7 @@ func build(ctx context.Context, version string, missing bool, programs []string)
 		return err
 	}
 	if len(programs) == 0 {
-		programs = []string{"etcd", "kube-apiserver", "kube-controller-manager"}
+		programs = []string{"etcd", "etcdutl", "kube-apiserver", "kube-controller-manager"}
 	} else if programs[0] == "all" {
 		programs = kube.Programs()
 	}
