@@ -60,6 +60,7 @@ type Cluster struct {
 	CA                string             `json:"ca,omitempty" doc:"authority of the cluster (PEM)"`
 	Nodes             int64              `json:"nodes" doc:"number of its nodes"`
 	NodesReady        int64              `json:"nodes_ready" doc:"how many of its nodes the cluster calls ready"`
+	Snapshots         *ClusterSnapshots  `json:"snapshots,omitempty" doc:"when snapshots of its etcd are taken by themselves, and which are kept; absent where the control plane is hosted"`
 	BreakGlass        *OpenGlass         `json:"break_glass,omitempty" doc:"the last file of an administrator, while it is good"`
 	Operations        []Operation        `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
 	Version           int64              `json:"version" doc:"also the ETag"`

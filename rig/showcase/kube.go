@@ -17,7 +17,7 @@ func (w *world) cluster(organization, project, account uuid.UUID) {
 	locks := &table{name: "host_locks", columns: w.locks.columns}
 	versions := &table{name: "kube_versions", columns: []string{"id", "name", "active", "upgrades_to", "bundle", "bundle_sha256", "created_at", "updated_at"}}
 	clusters := &table{name: "kube_clusters", columns: []string{
-		"id", "workspace_id", "name", "kube_version", "endpoint", "pod_range", "service_range", "state", "state_message", "admin_key_sealed", "created_at", "updated_at",
+		"id", "workspace_id", "name", "kube_version", "endpoint", "pod_range", "service_range", "state", "state_message", "admin_key_sealed", "snapshot_hours", "created_at", "updated_at",
 	}}
 	nodes := &table{name: "kube_nodes", columns: []string{
 		"id", "workspace_id", "cluster_id", "host_id", "name", "role", "pod_range", "state", "state_message", "created_at", "updated_at",
@@ -26,7 +26,10 @@ func (w *world) cluster(organization, project, account uuid.UUID) {
 	namespaces := &table{name: "kube_namespaces", columns: []string{
 		"id", "workspace_id", "cluster_id", "name", "labels", "quota_cpu", "quota_memory", "quota_pods", "quota_storage", "default_cpu", "default_memory", "adopt", "created_at", "updated_at",
 	}}
-	w.more = append(w.more, workspaces, hosts, locks, versions, clusters, nodes, bindings, namespaces)
+	snapshots := &table{name: "kube_snapshots", columns: []string{
+		"id", "workspace_id", "cluster_id", "node", "kube_version", "key_sealed", "size", "stored", "parts", "sha256", "begun_at", "taken_at", "created_at", "updated_at",
+	}}
+	w.more = append(w.more, workspaces, hosts, locks, versions, clusters, nodes, bindings, namespaces, snapshots)
 
 	at, seen := w.ago(5*24*time.Hour), w.ago(20*time.Second)
 	for _, v := range []struct {
@@ -40,7 +43,7 @@ func (w *world) cluster(organization, project, account uuid.UUID) {
 	apps, id := w.id(), w.id()
 	workspaces.add(apps, project, "apps", "kubernetes", at, at)
 	why := "1 of 3 nodes is not ready."
-	clusters.add(id, apps, "apps", "v1.36.3", "10.30.0.10:6443", "10.244.0.0/16", "10.96.0.0/16", "degraded", why, []byte("sealed"), at, seen)
+	clusters.add(id, apps, "apps", "v1.36.3", "10.30.0.10:6443", "10.244.0.0/16", "10.96.0.0/16", "degraded", why, []byte("sealed"), int64(24), at, seen)
 	for n, role := range []string{"control_plane", "worker", "worker"} {
 		h := &host{id: w.id(), name: fmt.Sprintf("kube-%d", n+1), state: "ready", place: places[0], machine: machines[0]}
 		machineID := hex.EncodeToString(h.id[:])
@@ -58,4 +61,10 @@ func (w *world) cluster(organization, project, account uuid.UUID) {
 	bindings.add(w.id(), apps, id, account, ownerOfAcme, "editor", at, at)
 	namespaces.add(w.id(), apps, id, "cart", map[string]string{}, "", "", int64(0), "", "", "", false, at, at)
 	namespaces.add(w.id(), apps, id, "shop", map[string]string{"team": "shop"}, "4", "8Gi", int64(50), "100Gi", "100m", "128Mi", false, at, at)
+	for day := range 3 {
+		taken := w.ago(time.Duration(24*day+5) * time.Hour)
+		sum := sha256.Sum256([]byte{byte(day)})
+		snapshots.add(w.id(), apps, id, "kube-1", "v1.36.3", []byte("sealed"), int64(48_361_504-day*811_008), int64(9_204_112-day*90_112), int64(13), hex.EncodeToString(sum[:]),
+			taken, taken.Add(20*time.Second), taken, taken)
+	}
 }

@@ -34,11 +34,12 @@ func kubeArea(p Parts) Area {
 			kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue, IssueAdmin: config.IssueAdmin}),
 			kubehttp.HostedRoutes(kubehttp.HostedParts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Rule: config.Managers, Check: config.CheckManagement}),
 		),
-		Policies: slices.Concat(kubework.Policies(config), kubework.NamespacePolicies(config), kubework.HealthPolicies(config), kubework.HostedPolicies(config)),
+		Policies: slices.Concat(kubework.Policies(config), kubework.NamespacePolicies(config), kubework.HealthPolicies(config), kubework.SnapshotPolicies(config), kubework.HostedPolicies(config)),
 		InFlight: []reconcile.Deadlines{kube.ClustersInFlight(), kube.HostedInFlight()},
 		NotReconciled: map[string]string{
-			"cluster_binding": "the policy of its cluster keeps it",
-			"kube_version":    "an operator writes it; the policy of a cluster looks at what its nodes have",
+			"cluster_binding":  "the policy of its cluster keeps it",
+			"cluster_snapshot": "the policy of its cluster takes and expires it",
+			"kube_version":     "an operator writes it; the policy of a cluster looks at what its nodes have",
 		},
 	}
 }

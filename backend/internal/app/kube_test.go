@@ -39,6 +39,7 @@ type kubeSite struct {
 	server    *kubeserver.Server
 	ssh       *site.SSHServer
 	keys      *secret.Keyset
+	keyFile   string
 	kinds     *work.Registry
 	config    kubework.Config
 	workspace uuid.UUID
@@ -56,7 +57,8 @@ func newKubeSite(t *testing.T) *kubeSite {
 		t.Fatal(err)
 	}
 	k := &kubeSite{Site: site.NewWith(t, intent.Config{Kinds: kinds}), kinds: kinds, server: kubeserver.New(t), ssh: site.NewSSHServer(t), workspace: uuid.New()}
-	if k.keys, err = secret.Create(filepath.Join(t.TempDir(), "keyset.json")); err != nil {
+	k.keyFile = filepath.Join(t.TempDir(), "keyset.json")
+	if k.keys, err = secret.Create(k.keyFile); err != nil {
 		t.Fatal(err)
 	}
 	if k.pool, err = pgxpool.New(t.Context(), k.URL); err != nil {

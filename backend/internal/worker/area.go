@@ -27,6 +27,9 @@ type HostPlay struct {
 	File     string // at the top of the bundle
 	Vars     any
 	Secrets  []string // that no log may show
+	// Each takes what the host answers as it comes, of a loop each turn; nil: only the last answer counts. An error of it fails the play once
+	// that is over.
+	Each func(json.RawMessage) error
 }
 
 // hostPause is how long a job of an area waits for a host that another job holds.
@@ -109,9 +112,17 @@ func (r *run) playFor(ctx context.Context, p HostPlay) (json.RawMessage, error) 
 		Secrets: p.Secrets, BundleSHA256: bundle.Digest(content),
 		Unpack: func(dir string) error { return bundle.Unpack(content, dir, bundle.DefaultLimits) },
 	}
-	out, err := r.carryOut(ctx, play, inputs.Play{File: p.File}, nil)
+	var refused error
+	out, err := r.carryOut(ctx, play, inputs.Play{File: p.File}, func(e ansible.Event) {
+		if e.Kind == ansible.EventResult && p.Each != nil && refused == nil {
+			refused = p.Each(e.Result)
+		}
+	})
 	if err != nil {
 		return nil, err
+	}
+	if refused != nil {
+		return nil, refused
 	}
 	r.w.cfg.Failpoints.Hit(failpoint.PlayDone(p.Playbook, p.File))
 	return out.Results[r.host.Name], nil

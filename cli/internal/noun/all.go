@@ -32,6 +32,7 @@ func All() []shape.Entry {
 		clusterNode,
 		clusterBinding,
 		clusterNamespace,
+		clusterSnapshot,
 		kubeVersion,
 		hostedControlPlane,
 		managementCluster,

@@ -57,6 +57,8 @@ var cluster = shape.Noun[api.Cluster, api.ClusterFilter]{
 		shape.Do("upgrades", "get-cluster-upgrades", (*client.Client).ClusterUpgrades).Full(),
 		shape.StartWith("upgrade", "upgrade-cluster", (*client.Client).UpgradeCluster),
 		shape.Start("renew-certificates", "renew-cluster-certificates", (*client.Client).RenewClusterCertificates),
+		shape.Start("snapshot", "take-cluster-snapshot", (*client.Client).TakeClusterSnapshot),
+		shape.DoWith("set-snapshots", "set-cluster-snapshots", (*client.Client).SetClusterSnapshots),
 		shape.DoWith("set-window", "set-cluster-window", (*client.Client).SetClusterWindow),
 		shape.DoWith("kubeconfig", "issue-kubeconfig", (*client.Client).IssueKubeconfig),
 		shape.DoWith("break-glass", "break-glass", (*client.Client).BreakGlass),

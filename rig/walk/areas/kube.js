@@ -8,6 +8,7 @@ export async function pages({ s }) {
   const token = await session(s, "ada");
   const [cluster] = (await ask({ ...s, token, workspace: "acme/web/apps" }, "/clusters")).items;
   const space = (await ask({ ...s, token, workspace: "acme/web/apps" }, "/cluster-namespaces")).items.find((n) => n.name === "shop");
+  const [snapshot] = (await ask({ ...s, token, workspace: "acme/web/apps" }, "/cluster-snapshots")).items;
   return [
     { name: "clusters", route: "/clusters", path: `${here}/clusters`, token },
     { name: "clusters-none", route: "/clusters", path: "/clusters" },
@@ -19,6 +20,10 @@ export async function pages({ s }) {
     { name: "cluster-namespace-new", route: "/cluster-namespaces/new", path: `${here}/cluster-namespaces/new`, token },
     { name: "cluster-namespace", route: "/cluster-namespaces/:id", path: `${here}/cluster-namespaces/${space.id}`, token },
     { name: "cluster-namespace-edit", route: "/cluster-namespaces/:id/edit", path: `${here}/cluster-namespaces/${space.id}/edit`, token },
+    { name: "cluster-snapshots", route: "/cluster-snapshots", path: `${here}/cluster-snapshots`, token },
+    { name: "cluster-snapshots-none", route: "/cluster-snapshots", path: "/cluster-snapshots" },
+    { name: "cluster-snapshot", route: "/cluster-snapshots/:id", path: `${here}/cluster-snapshots/${snapshot.id}`, token },
+    { name: "cluster-snapshot-schedule", route: "/clusters/:id/snapshots", path: `${here}/clusters/${cluster.id}/snapshots`, token },
     { name: "kube-versions", route: "/kube-versions", path: `${here}/kube-versions`, token },
   ];
 }

@@ -27,9 +27,10 @@ var Area = page.Area{
 	Pages: []ui.Target{
 		{Href: "/clusters/new", Label: "Create a cluster", Icon: icon, Needs: "project.workspace.cluster:create"},
 		{Href: "/cluster-namespaces", Label: "Namespaces of clusters", Icon: icon, Needs: "project.workspace.cluster:read"},
+		{Href: "/cluster-snapshots", Label: "Snapshots of clusters", Icon: icon, Needs: "project.workspace.cluster:read"},
 		{Href: "/kube-versions", Label: "Versions of Kubernetes", Icon: icon, Needs: "project.workspace.cluster:read"},
 	},
-	Nouns: []page.Noun{{Name: "cluster", Path: "/clusters/"}, {Name: "cluster_namespace", Path: "/cluster-namespaces/"}},
+	Nouns: []page.Noun{{Name: "cluster", Path: "/clusters/"}, {Name: "cluster_namespace", Path: "/cluster-namespaces/"}, {Name: "cluster_snapshot", Path: "/cluster-snapshots/"}},
 	Notices: map[string]string{
 		"window-set":        "The maintenance window is set.",
 		"binding-created":   "The account has a role in the cluster. The policy of the cluster brings it there within seconds.",
@@ -38,6 +39,9 @@ var Area = page.Area{
 		"namespace-changed": "The namespace is changed. Its policy brings that to the cluster within seconds.",
 		"namespace-deleted": "The namespace is being deleted in the cluster.",
 		"namespace-left":    "Kloigos lets go of the namespace. It stays in the cluster.",
+		"snapshots-set":     "The schedule of snapshots is set.",
+		"snapshot-deleted":  "The snapshot is deleted.",
+		"snapshot-kept":     "The name of the cluster was not typed. The snapshot is still there.",
 	},
 }
 
@@ -69,6 +73,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/clusters/:id/bindings/:binding/delete", a.Page(unbind))
 	r.Get("/kube-versions", a.Page(versions))
 	mountNamespaces(r, a)
+	mountSnapshots(r, a)
 }
 
 var clustersTarget = ui.Target{Href: "/clusters", Label: "Clusters"}
@@ -84,7 +89,7 @@ func list(r *page.Request) error {
 	}
 	l := ui.List{
 		Title: "Clusters", Path: "/clusters", Here: r.Here(), Means: "A workspace of type kubernetes has one cluster, made of whole hosts.",
-		New: ui.Target{Href: "/clusters/new", Label: "Create a cluster"}, Links: []ui.Target{namespacesTarget, {Href: "/kube-versions", Label: "Versions"}},
+		New: ui.Target{Href: "/clusters/new", Label: "Create a cluster"}, Links: []ui.Target{namespacesTarget, snapshotsTarget, {Href: "/kube-versions", Label: "Versions"}},
 		Filters: filters(f), Filtered: f.State != "", Empty: len(found.Items) == 0,
 		None: "No cluster yet", NoneText: "It needs a workspace of type kubernetes, and a host in it that is initialized.", NoMatch: "No cluster matches",
 		Heads: heads, Sort: r.Sorter("name"), Pages: r.Pages(found.PreviousCursor, found.NextCursor),
@@ -156,7 +161,8 @@ func draw(r *page.Request, status int, v view) error {
 		{Name: "kubeconfig", Label: "Get a kubeconfig", What: "Issues a client certificate of your account for one hour.", Action: v.Here + "/kubeconfig", Main: true},
 		{Name: "upgrade", Label: "Upgrade", What: "Shows what an upgrade of Kubernetes would do, and asks for it.", Href: v.Here + "/upgrade"},
 		{Name: "renew-certificates", Label: "Renew certificates", What: "Renews the certificates of the control planes that end within 300 days, and restarts one control plane after the other.", Action: v.Here + "/renew-certificates"},
-		{Name: "break_glass", Label: "Break the glass", What: "Issues a file of an administrator for an hour at most. It needs a reason.", Href: v.Here + "/break-glass"},
+		{Name: "snapshot", Label: "Take a snapshot", What: "Takes a snapshot of etcd on a control plane and keeps it here, encrypted. The cluster goes on as it is.", Action: v.Here + "/snapshot"},
+		{Name: "break-glass", Label: "Break the glass", What: "Issues a file of an administrator for an hour at most. It needs a reason.", Href: v.Here + "/break-glass"},
 		{Name: "delete", Label: "Delete", What: "Deletes the cluster with all that is in it, and takes Kubernetes off its hosts.", Action: v.Here + "/delete", Danger: true, Confirm: c.Name, Typed: "the name", Version: c.Version},
 	})
 	r.C.Set(fiber.HeaderCacheControl, "no-store") // a key may stand on it

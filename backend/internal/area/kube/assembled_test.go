@@ -39,6 +39,11 @@ func TestAssembledStatements(t *testing.T) {
 					}
 				}
 			}
+			for _, sort := range SnapshotSorting.Names() {
+				if _, err := Snapshots(ctx, q, SnapshotFilter{Sort: sort, After: after, Limit: 1}); err != nil {
+					return err
+				}
+			}
 			for _, sort := range NodeSorting.Names() {
 				if _, err := Nodes(ctx, q, NodeFilter{State: filter, Sort: sort, After: after, Limit: 1}); err != nil {
 					return err

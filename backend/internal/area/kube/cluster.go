@@ -115,6 +115,11 @@ type Cluster struct {
 
 	MaintenanceWindow json.RawMessage `db:"maintenance_window"` // see Window
 
+	SnapshotHours   int64      `db:"snapshot_hours"` // see Plan
+	SnapshotKeep    int64      `db:"snapshot_keep"`
+	SnapshotDays    int64      `db:"snapshot_days"`
+	SnapshotAskedAt *time.Time `db:"snapshot_asked_at"` // by its policy; nil: never
+
 	Version   int64     `db:"version"`
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`

@@ -257,8 +257,15 @@ func Forget(ctx context.Context, tx *db.Tx, cluster uuid.UUID) error {
 	for _, n := range namespaces {
 		tx.Touch(NamespaceNoun, n.ID)
 	}
+	snapshots, err := allSnapshotsOf(ctx, tx.Reader, cluster)
+	if err != nil {
+		return fmt.Errorf("list the snapshots of a cluster: %w", err)
+	}
+	for _, s := range snapshots {
+		tx.Touch(SnapshotNoun, s.ID)
+	}
 	tx.Touch(ClusterNoun, cluster)
-	for _, sql := range []db.Statement{sqlDeleteNamespaceBindingsOf, sqlDeleteNamespacesOf, sqlDeleteBindingsOf, sqlDeleteNodesOf} {
+	for _, sql := range []db.Statement{sqlDeleteSnapshotsOf, sqlDeleteNamespaceBindingsOf, sqlDeleteNamespacesOf, sqlDeleteBindingsOf, sqlDeleteNodesOf} {
 		if _, err := tx.Exec(ctx, sql, cluster); err != nil {
 			return fmt.Errorf("forget what belongs to a cluster: %w", err)
 		}

@@ -18,7 +18,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
-       c.maintenance_window, c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.snapshot_hours, c.snapshot_keep, c.snapshot_days, c.snapshot_asked_at, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true`
 

@@ -20,6 +20,7 @@ const (
 	NodeNoun      = "cluster_node"
 	BindingNoun   = "cluster_binding"
 	NamespaceNoun = "cluster_namespace"
+	SnapshotNoun  = "cluster_snapshot"
 	hostNoun      = "host"
 )
 

@@ -34,6 +34,7 @@ func (h handlers) clusters() {
 	httpapi.Register(h.server, "delete-cluster", n.remove, httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
 	httpapi.Register(h.server, "add-cluster-nodes", n.addNodes, httpapi.Example(api.AddClusterNodes{Workers: []string{"fra1-053"}}))
 	n.upgrades()
+	n.snapshots()
 	httpapi.Register(h.server, "renew-cluster-certificates", n.renew)
 	httpapi.Register(h.server, "break-glass", n.breakGlass, httpapi.Example(api.BreakGlass{Reason: "The nodes do not come back, and nobody with a role is there."}))
 	httpapi.Register(h.server, "issue-kubeconfig", n.issue, httpapi.Example(api.IssueKubeconfig{Hours: 1}))
@@ -136,13 +137,18 @@ func presentCluster(c kube.Cluster) api.Cluster {
 	if c.OpenGlass() {
 		glass = &api.OpenGlass{By: c.BreakGlassBy, Reason: c.BreakGlassReason, Until: *c.BreakGlassUntil}
 	}
+	var plan *api.ClusterSnapshots
+	if !c.Hosted {
+		plan = &api.ClusterSnapshots{Hours: c.SnapshotHours, Keep: c.SnapshotKeep, Days: c.SnapshotDays}
+	}
 	return api.Cluster{
-		BreakGlass: glass, OIDCIssuer: c.OIDCIssuer, OIDCClientID: c.OIDCClientID, OIDCUsernameClaim: c.OIDCUsername, OIDCGroupsClaim: c.OIDCGroups,
+		Snapshots: plan, BreakGlass: glass, OIDCIssuer: c.OIDCIssuer, OIDCClientID: c.OIDCClientID, OIDCUsernameClaim: c.OIDCUsername, OIDCGroupsClaim: c.OIDCGroups,
 		ID: c.ID.String(), Workspace: c.WorkspaceID.String(), Name: c.Name, KubernetesVersion: c.KubeVersion, TargetVersion: c.TargetVersion, MaintenanceWindow: presentWindow(c.Window()), Endpoint: c.Endpoint,
 		PodRange: c.PodRange, ServiceRange: c.ServiceRange, State: string(c.State), StateMeans: kube.ClusterLifecycle.Info(c.State).Means,
 		Message: c.StateMessage, CA: c.CA, Nodes: c.Nodes, NodesReady: c.Ready, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 		Operations: []api.Operation{
-			httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("break_glass", c.CanConnect()), httpapi.OperationOf("upgrade", c.CanUpgrade()), httpapi.OperationOf("renew_certificates", c.CanChange()), httpapi.OperationOf("add_nodes", c.CanGrow()), httpapi.OperationOf("delete", c.CanDelete()),
+			httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("break_glass", c.CanConnect()), httpapi.OperationOf("upgrade", c.CanUpgrade()), httpapi.OperationOf("renew_certificates", c.CanChange()),
+			httpapi.OperationOf("snapshot", c.CanSnapshot()), httpapi.OperationOf("add_nodes", c.CanGrow()), httpapi.OperationOf("delete", c.CanDelete()),
 		},
 	}
 }

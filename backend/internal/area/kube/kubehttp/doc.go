@@ -40,6 +40,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.nodes()
 		h.bindings()
 		h.namespaces()
+		h.snapshots()
 	}
 }
 

@@ -26,6 +26,9 @@ type Play struct {
 	File     string // at the top of the bundle
 	Vars     any
 	Secrets  []string // that no log may show
+	// Each takes what the host answers as it comes, of a loop each turn; nil: only the last answer counts. An error of it fails the play once
+	// that is over.
+	Each func(json.RawMessage) error
 }
 
 // Config of the steps of jobs and of the policy.

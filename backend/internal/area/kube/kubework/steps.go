@@ -42,6 +42,9 @@ func Handlers(config Config) work.Handlers {
 			kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
 		},
 		kube.ClusterRenew.Name: {kube.RenewStep: s.renewCertificates},
+		kube.ClusterSnapshot.Name: {
+			kube.TakeStep: s.takeSnapshot, kube.BringPartsStep: s.bringParts, kube.CheckPartsStep: s.checkParts, kube.ForgetPartsStep: s.forgetSnapshot,
+		},
 		kube.ClusterUpgrade.Name: {
 			kube.CheckStep: s.upgrading(upgrade.check), kube.BringStep: s.upgrading(upgrade.bring), kube.UpgradePlanesStep: s.upgrading(upgrade.controlPlanes),
 			kube.UpgradeWorkersStep: s.upgrading(upgrade.workers), kube.UpgradeFinishedStep: s.upgrading(upgrade.finish),

@@ -22,6 +22,10 @@ const (
 	uploadFile = "upload.yml"
 	removeFile = "remove.yml"
 	bringFile  = "bring.yml"
+
+	snapshotFile = "snapshot.yml"
+	partsFile    = "parts.yml"
+	forgetFile   = "forget.yml"
 )
 
 // prepareVars are the variables of kube_prepare.
@@ -224,7 +228,10 @@ func Playbooks() map[string]map[string]Run {
 		kube.JoinPlaybook: {
 			mainFile: {"kubeadm_join", joinVars{}}, memberFile: {"kubeadm_join_control_plane", memberVars{}}, uploadFile: {"kubeadm_upload", uploadVars{}},
 		},
-		kube.EtcdPlaybook: {mainFile: {"kube_etcd_status", etcdVars{}}, removeFile: {"kube_etcd_remove", etcdRemoveVars{}}},
+		kube.EtcdPlaybook: {
+			mainFile: {"kube_etcd_status", etcdVars{}}, removeFile: {"kube_etcd_remove", etcdRemoveVars{}}, snapshotFile: {"kube_etcd_snapshot", snapshotVars{}},
+			partsFile: {"kube_etcd_parts", partsVars{}}, forgetFile: {"kube_etcd_forget", forgetVars{}},
+		},
 		kube.UpgradePlaybook: {
 			bringFile: {"kubeadm_upgrade_bring", bringVars{}}, memberFile: {"kubeadm_upgrade_control_plane", planeVars{}}, mainFile: {"kubeadm_upgrade_node", nodeVars{}},
 		},

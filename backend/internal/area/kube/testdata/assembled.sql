@@ -111,7 +111,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
-       c.maintenance_window, c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.snapshot_hours, c.snapshot_keep, c.snapshot_days, c.snapshot_asked_at, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -126,7 +126,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
-       c.maintenance_window, c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.snapshot_hours, c.snapshot_keep, c.snapshot_days, c.snapshot_asked_at, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -141,7 +141,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
-       c.maintenance_window, c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.snapshot_hours, c.snapshot_keep, c.snapshot_days, c.snapshot_asked_at, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -157,7 +157,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
-       c.maintenance_window, c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.snapshot_hours, c.snapshot_keep, c.snapshot_days, c.snapshot_asked_at, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -173,7 +173,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
-       c.maintenance_window, c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.snapshot_hours, c.snapshot_keep, c.snapshot_days, c.snapshot_asked_at, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -188,7 +188,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
-       c.maintenance_window, c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.snapshot_hours, c.snapshot_keep, c.snapshot_days, c.snapshot_asked_at, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -203,7 +203,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
-       c.maintenance_window, c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.snapshot_hours, c.snapshot_keep, c.snapshot_days, c.snapshot_asked_at, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -217,7 +217,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
-       c.maintenance_window, c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.snapshot_hours, c.snapshot_keep, c.snapshot_days, c.snapshot_asked_at, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -624,6 +624,44 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, 
  WHERE true
   AND n.workspace_id = $1
 ORDER BY n.name, n.id
+LIMIT $2;
+
+SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
+       s.taken_at, s.version, s.created_at, s.updated_at
+  FROM kube_snapshots s
+  JOIN kube_clusters c ON c.id = s.cluster_id
+ WHERE true AND s.taken_at IS NOT NULL
+  AND s.workspace_id = $1
+  AND (s.taken_at, s.id) < ($2, $3)
+ORDER BY s.taken_at DESC, s.id DESC
+LIMIT $4;
+
+SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
+       s.taken_at, s.version, s.created_at, s.updated_at
+  FROM kube_snapshots s
+  JOIN kube_clusters c ON c.id = s.cluster_id
+ WHERE true AND s.taken_at IS NOT NULL
+  AND s.workspace_id = $1
+  AND (s.taken_at, s.id) > ($2, $3)
+ORDER BY s.taken_at, s.id
+LIMIT $4;
+
+SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
+       s.taken_at, s.version, s.created_at, s.updated_at
+  FROM kube_snapshots s
+  JOIN kube_clusters c ON c.id = s.cluster_id
+ WHERE true AND s.taken_at IS NOT NULL
+  AND s.workspace_id = $1
+ORDER BY s.taken_at DESC, s.id DESC
+LIMIT $2;
+
+SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
+       s.taken_at, s.version, s.created_at, s.updated_at
+  FROM kube_snapshots s
+  JOIN kube_clusters c ON c.id = s.cluster_id
+ WHERE true AND s.taken_at IS NOT NULL
+  AND s.workspace_id = $1
+ORDER BY s.taken_at, s.id
 LIMIT $2;
 
 SELECT v.id, v.name, v.active, v.upgrades_to, v.bundle, v.bundle_sha256, v.version, v.created_at, v.updated_at
