@@ -40,12 +40,18 @@ type SetClusterSnapshots struct {
 	Days  int64 `json:"days,omitempty" minimum:"1" maximum:"3650" default:"30" doc:"for how many days they are kept; the newest is kept longer"`
 }
 
+// RestoreClusterSnapshot puts the etcd of a cluster back to a snapshot.
+type RestoreClusterSnapshot struct {
+	Confirm string `json:"confirm" maxLength:"64" doc:"repeat the name of the cluster to confirm that it forgets what it was told since the snapshot"`
+}
+
 var _ = addRoutes(
 	Route{"take-cluster-snapshot", http.MethodPost, "/clusters/{id}/snapshot", "project.workspace.cluster_snapshot:create", "kubernetes", "Take a snapshot of the etcd of a cluster on hosts", true},
 	Route{"set-cluster-snapshots", http.MethodPut, "/clusters/{id}/snapshots", "project.workspace.cluster:update", "kubernetes", "Set how often snapshots of a cluster are taken, and which are kept", false},
 	Route{"list-cluster-snapshots", http.MethodGet, "/cluster-snapshots", "project.workspace.cluster:read", "kubernetes", "List the snapshots of the etcd of clusters", false},
 	Route{"get-cluster-snapshot", http.MethodGet, "/cluster-snapshots/{id}", "project.workspace.cluster:read", "kubernetes", "Show a snapshot, without its content", false},
+	Route{"restore-cluster-snapshot", http.MethodPost, "/cluster-snapshots/{id}/restore", "project.workspace.cluster_snapshot:restore", "kubernetes", "Put the etcd of a cluster back to a snapshot", true},
 	Route{"delete-cluster-snapshot", http.MethodDelete, "/cluster-snapshots/{id}", "project.workspace.cluster_snapshot:delete", "kubernetes", "Delete a snapshot", false},
 )
 
-var _ = nameJobs(map[string]string{"cluster_snapshot": "Take snapshot of cluster"})
+var _ = nameJobs(map[string]string{"cluster_snapshot": "Take snapshot of cluster", "cluster_restore": "Restore snapshot of cluster"})

@@ -25,7 +25,7 @@ const (
 
 // BundlePrograms are those that a bundle is made of.
 func BundlePrograms() []string {
-	return slices.DeleteFunc(Programs(), func(p string) bool { return p == kamaji })
+	return slices.DeleteFunc(Programs(), func(p string) bool { return p == kamaji || p == kwok })
 }
 
 // Bundle makes the bundle of docs/kubernetes.md out of programs that were built, without any registry: programs of the host under bin,
@@ -48,7 +48,7 @@ func (b Builder) Bundle(ctx context.Context, root, file string) (digest string, 
 	defer func() { err = errors.Join(err, made.Close()) }()
 	hash := sha256.New()
 	out := tar.NewWriter(io.MultiWriter(made, hash))
-	for _, program := range []string{"kubeadm", "kubelet", "kubectl"} {
+	for _, program := range []string{"kubeadm", "kubelet", "kubectl", etcdutl} {
 		content, err := os.ReadFile(b.Path(program))
 		if err != nil {
 			return "", err

@@ -40,3 +40,8 @@ func (c *Client) TakeClusterSnapshot(ctx context.Context, id string, opts ...Opt
 func (c *Client) SetClusterSnapshots(ctx context.Context, id string, body api.SetClusterSnapshots, opts ...Option) (api.Cluster, error) {
 	return put[api.Cluster](ctx, c, pathOf("clusters", id, "snapshots"), body, opts)
 }
+
+// RestoreClusterSnapshot asks for a cluster as it was in a snapshot.
+func (c *Client) RestoreClusterSnapshot(ctx context.Context, id string, body api.RestoreClusterSnapshot, opts ...Option) (s api.ClusterSnapshot, jobID string, err error) {
+	return long[api.ClusterSnapshot](ctx, c, http.MethodPost, pathOf("cluster-snapshots", id, "restore"), body, opts)
+}

@@ -19,6 +19,7 @@ func mountSnapshots(r fiber.Router, a *page.App) {
 	r.Post("/clusters/:id/snapshots", a.Page(setPlan))
 	r.Get("/cluster-snapshots", a.Page(listSnapshots))
 	r.Get("/cluster-snapshots/:id", a.Page(showSnapshot))
+	r.Post("/cluster-snapshots/:id/restore", a.Page(restoreSnapshot))
 	r.Post("/cluster-snapshots/:id/delete", a.Page(removeSnapshot))
 }
 
@@ -63,6 +64,7 @@ func showSnapshot(r *page.Request) error {
 	v.Up, v.Name, v.Here = []ui.Target{clustersTarget, {Href: "/clusters/" + s.ClusterID, Label: s.Cluster}, snapshotsTarget}, snapshotName(s), "/cluster-snapshots/"+s.ID
 	v.Tone, v.State, v.Means = ui.Good, "kept", "all of it is here, and was read again after it came"
 	v.Operations = page.Operations(s.Operations, []ui.Operation{
+		{Name: "restore", Label: "Restore", What: "Puts etcd of the cluster back to this snapshot. What the cluster was told since then is gone, and its API server is away for minutes.", Action: v.Here + "/restore", Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster"},
 		{Name: "delete", Label: "Delete", What: "Deletes the snapshot. Nothing brings it back.", Action: v.Here + "/delete", Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster", Version: s.Version},
 	})
 	return r.Show(page.View{Title: v.Name, Nav: "/clusters", Body: snapshotPage(v)})
@@ -80,6 +82,14 @@ func removeSnapshot(r *page.Request) error {
 		return err
 	}
 	return r.Go("/cluster-snapshots", "snapshot-deleted")
+}
+
+func restoreSnapshot(r *page.Request) error {
+	s, job, err := r.API.RestoreClusterSnapshot(r.Ctx, r.Param("id"), api.RestoreClusterSnapshot{Confirm: r.Form("confirm")}, r.Once())
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, "/clusters/"+s.ClusterID, "")
 }
 
 func takeSnapshot(r *page.Request) error {

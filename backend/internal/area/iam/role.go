@@ -23,7 +23,7 @@ const (
 
 // privileged are verbs that a member of a team does not need: they destroy, take
 // over, or show a secret.
-var privileged = []string{"refence", "declare_lost", "decommission", "delete", "confirm", "adopt", "grant", "own", "suspend", "reveal", "break_glass"}
+var privileged = []string{"refence", "declare_lost", "decommission", "delete", "confirm", "adopt", "grant", "own", "suspend", "reveal", "restore", "break_glass"}
 
 // identity are the nouns of people and of what they may do.
 var identity = []string{"organization", "project", "project.workspace", "organization.member", "organization.role", "organization.service_account", "organization.invitation", "organization.approval_rule", "project.workspace.host_grant", "organization.quota", "organization.identity_provider"}

@@ -59,5 +59,5 @@ func change(name, means string, playbooks []string, steps ...[]work.Step) work.K
 
 // Kinds are all jobs about clusters.
 func Kinds() []work.Kind {
-	return []work.Kind{ClusterCreate, ClusterDelete, ClusterAddNodes, ClusterRemoveNode, ClusterReplaceNode, ClusterUpgrade, ClusterRenew, ClusterSnapshot}
+	return []work.Kind{ClusterCreate, ClusterDelete, ClusterAddNodes, ClusterRemoveNode, ClusterReplaceNode, ClusterUpgrade, ClusterRenew, ClusterSnapshot, ClusterRestore}
 }

@@ -43,6 +43,13 @@ type Snapshot struct {
 	Version     int64      `db:"version"`
 	CreatedAt   time.Time  `db:"created_at"`
 	UpdatedAt   time.Time  `db:"updated_at"`
+
+	// Of its cluster now.
+	ClusterState   ClusterState `db:"cluster_state"`
+	ClusterVersion string       `db:"cluster_version"`
+	TargetVersion  string       `db:"target_version"`
+	Planes         int64        `db:"planes"` // its control planes
+	Lost           bool         `db:"lost"`   // the host of one was declared lost
 }
 
 // TakenSnapshot is what a host tells of a snapshot that it has taken.

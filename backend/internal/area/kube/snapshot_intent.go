@@ -193,6 +193,9 @@ func ExpireSnapshots(ctx context.Context, tx *db.Tx, cluster uuid.UUID) (gone in
 		return 0, fmt.Errorf("list the snapshots of a cluster: %w", err)
 	}
 	expired := c.Plan().Expired(taken, time.Now())
+	if c.State == ClusterChanging {
+		expired = nil // a job may restore one of them
+	}
 	for _, s := range expired {
 		if err := DropSnapshot(ctx, tx, s.ID); err != nil {
 			return 0, err

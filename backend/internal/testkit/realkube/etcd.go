@@ -20,10 +20,11 @@ import (
 type Etcd struct {
 	Endpoint string // URL
 	PKI      string // directory with ca.crt and the certificates of server and client, under kubeadm's names
+	Data     string // directory
+	Peer     string // URL
 	Builder  kube.Builder
 
 	c       *Cluster
-	peer    string
 	process *process
 }
 
@@ -47,25 +48,26 @@ func NewEtcd(t *testing.T) *Etcd {
 	e.c.Issue("server", pkix.Name{CommonName: "k1"})
 	e.c.Issue("peer", pkix.Name{CommonName: "k1"})
 	e.c.Issue("healthcheck-client", pkix.Name{CommonName: "kube-etcd-healthcheck-client"})
-	e.Endpoint, e.peer = "https://127.0.0.1:"+FreePort(t), "https://127.0.0.1:"+FreePort(t)
-	e.Start(t.TempDir() + "/etcd")
+	e.Endpoint, e.Peer = "https://127.0.0.1:"+FreePort(t), "https://127.0.0.1:"+FreePort(t)
+	e.Data = t.TempDir() + "/etcd"
+	e.Start()
 	return e
 }
 
-// Args are the flags of the static pod that kubeadm makes, for a data directory.
-func (e *Etcd) Args(data string) []string {
+// args are the flags of the static pod that kubeadm makes.
+func (e *Etcd) args() []string {
 	return []string{
-		"--name=k1", "--data-dir=" + data, "--listen-client-urls=" + e.Endpoint, "--advertise-client-urls=" + e.Endpoint, "--listen-peer-urls=" + e.peer,
-		"--initial-advertise-peer-urls=" + e.peer, "--initial-cluster=k1=" + e.peer, "--cert-file=" + e.PKI + "server.crt", "--key-file=" + e.PKI + "server.key",
+		"--name=k1", "--data-dir=" + e.Data, "--listen-client-urls=" + e.Endpoint, "--advertise-client-urls=" + e.Endpoint, "--listen-peer-urls=" + e.Peer,
+		"--initial-advertise-peer-urls=" + e.Peer, "--initial-cluster=k1=" + e.Peer, "--cert-file=" + e.PKI + "server.crt", "--key-file=" + e.PKI + "server.key",
 		"--trusted-ca-file=" + e.PKI + "ca.crt", "--client-cert-auth=true", "--peer-cert-file=" + e.PKI + "peer.crt", "--peer-key-file=" + e.PKI + "peer.key",
 		"--peer-trusted-ca-file=" + e.PKI + "ca.crt", "--peer-client-cert-auth=true", "--snapshot-count=10000", "--unsafe-no-fsync",
 	}
 }
 
-// Start starts etcd on a data directory, and waits until it answers.
-func (e *Etcd) Start(data string) {
+// Start starts etcd, again after Kill, and waits until it answers.
+func (e *Etcd) Start() {
 	e.c.t.Helper()
-	e.process = e.c.start("etcd", e.Args(data)...)
+	e.process = e.c.start("etcd", e.args()...)
 	ended := time.After(time.Minute)
 	for {
 		if _, err := e.Ask("/v3/maintenance/status", map[string]any{}); err == nil {

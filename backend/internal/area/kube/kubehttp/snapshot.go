@@ -14,12 +14,27 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
-func (h handlers) snapshots() {
-	n := httpapi.Noun[kube.Snapshot, api.ClusterSnapshot]{
-		Server: h.server, Engine: h.Engine, Find: kube.FindSnapshot, Present: presentSnapshot, Version: func(s kube.Snapshot) int64 { return s.Version },
+// snapshotRoutes is the routes of snapshots that are not those of every noun.
+type snapshotRoutes struct {
+	httpapi.Noun[kube.Snapshot, api.ClusterSnapshot]
+	handlers
+}
+
+func (n snapshotRoutes) restore(ctx context.Context, in *httpapi.OnOf[api.RestoreClusterSnapshot]) (*httpapi.Accepted[api.ClusterSnapshot], error) {
+	_, ref, err := kube.FindSnapshot(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	if err != nil {
+		return nil, err
 	}
+	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) { return kube.AskRestore(ctx, tx, n.Kinds, ref, in.Body.Confirm) })
+}
+
+func (h handlers) snapshots() {
+	n := snapshotRoutes{httpapi.Noun[kube.Snapshot, api.ClusterSnapshot]{
+		Server: h.server, Engine: h.Engine, Find: kube.FindSnapshot, Present: presentSnapshot, Version: func(s kube.Snapshot) int64 { return s.Version },
+	}, h}
 	httpapi.Register(h.server, "list-cluster-snapshots", h.listSnapshots, httpapi.Sorted(kube.SnapshotSorting))
 	httpapi.Register(h.server, "get-cluster-snapshot", n.Get)
+	httpapi.Register(h.server, "restore-cluster-snapshot", n.restore, httpapi.Example(api.RestoreClusterSnapshot{Confirm: "apps"}))
 	httpapi.Register(h.server, "delete-cluster-snapshot", n.Delete(kube.DeleteSnapshot))
 }
 
@@ -35,7 +50,7 @@ func presentSnapshot(s kube.Snapshot) api.ClusterSnapshot {
 	out := api.ClusterSnapshot{
 		ID: s.ID.String(), Cluster: s.Cluster, ClusterID: s.ClusterID.String(), Node: s.Node, KubernetesVersion: s.KubeVersion, Size: s.Size, Stored: s.Stored,
 		SHA256: s.SHA256, BegunAt: s.BegunAt, Version: s.Version, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
-		Operations: []api.Operation{httpapi.OperationOf("delete", nil)},
+		Operations: []api.Operation{httpapi.OperationOf("restore", s.CanRestore()), httpapi.OperationOf("delete", nil)},
 	}
 	if s.TakenAt != nil {
 		out.TakenAt = *s.TakenAt

@@ -11,8 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -22,16 +24,22 @@ import (
 
 // playedEtcd runs the module as Ansible does, with another place for what kubeadm keeps on a host.
 const playedEtcd = `
-import importlib.util, json, sys
+import importlib.util, json, os, sys
+places, params, module = json.load(sys.stdin)
 import ansible.module_utils
 ansible.module_utils.__path__.append("module_utils")
 import ansible.module_utils.basic as basic
-spec = importlib.util.spec_from_file_location("kloigos_etcd", "library/kloigos_etcd.py")
+spec = importlib.util.spec_from_file_location("played", "library/%s.py" % module)
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
-places, params = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+cut = places.pop("CUT", None)
 for name, value in places.items():
     setattr(m, name, value)
+if cut:
+    def killed(*_):
+        print(json.dumps({"failed": True, "msg": "killed at " + cut}), flush=True)
+        os._exit(1)
+    setattr(m.Restore, cut, killed)
 basic._ANSIBLE_ARGS = json.dumps({"ANSIBLE_MODULE_ARGS": params}).encode()
 m.main()
 `
@@ -46,22 +54,70 @@ type hostOfEtcd struct {
 func newHostOfEtcd(t *testing.T) hostOfEtcd {
 	t.Helper()
 	e := realkube.NewEtcd(t)
-	return hostOfEtcd{t, e, map[string]any{"PKI": e.PKI, "ENDPOINT": e.Endpoint, "SNAPSHOTS": filepath.Join(t.TempDir(), "snapshots")}}
+	dir := t.TempDir()
+	h := hostOfEtcd{t, e, map[string]any{
+		"PKI": e.PKI, "ENDPOINT": e.Endpoint, "DATA": e.Data, "PEER": e.Peer + "%.0s", "SNAPSHOTS": filepath.Join(filepath.Dir(e.Data), "snapshots"),
+		"HERE": filepath.Join(filepath.Dir(e.Data), "restore"), "MANIFESTS": filepath.Join(dir, "manifests"), "ETCDUTL": e.Builder.Path("etcdutl"),
+		"PORTS": map[string]int{}, "STOPS": 60, "STARTS": 60, "ROOM": 0,
+	}}
+	if err := os.Mkdir(h.places["MANIFESTS"].(string), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.manifest("kind: Pod\n")
+	return h
+}
+
+func (h hostOfEtcd) manifest(text string) {
+	h.Helper()
+	if err := os.WriteFile(filepath.Join(h.places["MANIFESTS"].(string), "etcd.yaml"), []byte(text), 0o600); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// kubelet ends etcd when its manifest goes, and starts it when the manifest is back, until the returned function is called.
+func (h hostOfEtcd) kubelet() (stop func() (restarts int)) {
+	ended, done, restarts, runs := make(chan struct{}), make(chan struct{}), 0, true
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			_, err := os.Stat(filepath.Join(h.places["MANIFESTS"].(string), "etcd.yaml"))
+			switch {
+			case err != nil && runs:
+				h.Etcd.Kill()
+				runs = false
+			case err == nil && !runs:
+				h.Etcd.Start()
+				runs = true
+				restarts++
+			}
+		}
+	}()
+	return func() int {
+		close(ended)
+		<-done
+		return restarts
+	}
 }
 
 // play runs the module. What it answers as failed is an error.
 func (h hostOfEtcd) play(params map[string]any) (json.RawMessage, error) {
 	h.Helper()
 	params["_ansible_remote_tmp"], params["node"] = h.TempDir(), "k1"
-	var args []string
-	for _, part := range []any{h.places, params} {
-		text, err := json.Marshal(part)
-		if err != nil {
-			h.Fatal(err)
-		}
-		args = append(args, string(text))
+	module := "kloigos_etcd"
+	if params["state"] == "parts" || params["state"] == "restored" {
+		module = "kloigos_etcd_restore"
 	}
-	cmd := exec.Command("/usr/bin/python3", append([]string{"-B", "-c", playedEtcd}, args...)...)
+	given, err := json.Marshal([]any{h.places, params, module})
+	if err != nil {
+		h.Fatal(err)
+	}
+	cmd := exec.Command("/usr/bin/python3", "-B", "-c", playedEtcd)
+	cmd.Stdin = bytes.NewReader(given)
 	cmd.Dir = "../../../../../playbooks"
 	out, err := cmd.Output()
 	var said struct {
@@ -194,7 +250,7 @@ func TestRealSnapshotOfEtcd(t *testing.T) {
 	}
 
 	// A disk that etcd needs itself, and a snapshot that is too large, leave nothing behind.
-	for _, place := range []string{"LARGEST", "ROOM"} {
+	for _, place := range []string{"LARGEST", "ROOM"} { // of kloigos_etcd
 		h.places[place] = map[string]int64{"LARGEST": 1000, "ROOM": 1 << 60}[place]
 		if _, err := h.play(map[string]any{"state": "snapshot", "snapshot": id}); err == nil || !strings.Contains(err.Error(), "MiB") && !strings.Contains(err.Error(), "GiB") {
 			t.Errorf("%s: %v", place, err)
@@ -207,5 +263,129 @@ func TestRealSnapshotOfEtcd(t *testing.T) {
 	h.Kill()
 	if _, err := h.play(map[string]any{"state": "snapshot", "snapshot": id}); err == nil {
 		t.Error("a snapshot of an etcd that is down")
+	}
+}
+
+// send sends parts of a snapshot to the host, some of them.
+func (h hostOfEtcd) send(id uuid.UUID, packed []byte, numbers ...int) string {
+	h.Helper()
+	said := ""
+	for _, n := range numbers {
+		part := packed[n*kube.SnapshotPart : min((n+1)*kube.SnapshotPart, len(packed))]
+		said = string(h.must(map[string]any{"state": "parts", "snapshot": id, "number": n, "content": base64.StdEncoding.EncodeToString(part)}))
+	}
+	return said
+}
+
+// TestRealRestoreOfEtcd: what was written after a snapshot is gone, what was there is back, and revisions only go up.
+func TestRealRestoreOfEtcd(t *testing.T) {
+	t.Parallel()
+	h := newHostOfEtcd(t)
+	random := rand.NewChaCha8([32]byte{9})
+	for n := range 40 {
+		value := make([]byte, 50_000)
+		_, _ = random.Read(value)
+		h.put(fmt.Sprintf("/registry/%d", n), string(value))
+	}
+	h.put("/registry/word", "before")
+	id := uuid.New()
+	taken, packed := h.snapshot(id)
+	h.put("/registry/word", "after")
+	h.put("/registry/more", "after")
+	restore := func() error {
+		_, err := h.play(map[string]any{"state": "restored", "snapshot": id, "address": "127.0.0.1", "size": taken.Size, "sha256": taken.SHA256, "count": taken.Parts})
+		return err
+	}
+	if err := restore(); err == nil || !strings.Contains(err.Error(), "not on the host") {
+		t.Errorf("without parts: %v", err)
+	}
+	if got := h.send(id, packed, 0); got != `{"parts": [0]}` {
+		t.Errorf("parts %s", got)
+	}
+	if err := restore(); err == nil {
+		t.Error("restored with a part that is missing")
+	}
+	var rest []int
+	for n := 1; n < int(taken.Parts); n++ {
+		rest = append(rest, n)
+	}
+	bad := bytes.Clone(packed)
+	bad[len(bad)-2000] ^= 1
+	h.send(id, bad, rest...)
+	if err := restore(); err == nil || h.value("/registry/word") != "after" {
+		t.Errorf("restored with a part that was changed: %v", err)
+	}
+	h.send(id, packed, rest...)
+
+	// A pod that does not stop changes nothing: its manifest is back.
+	h.places["STOPS"] = 1
+	if err := restore(); err == nil || !strings.Contains(err.Error(), "etcd did not stop") || h.value("/registry/word") != "after" {
+		t.Errorf("with a pod that runs on: %v", err)
+	}
+	h.places["STOPS"] = 60
+	stop := h.kubelet()
+	if err := restore(); err != nil {
+		t.Fatal(err)
+	}
+	if got, more := h.value("/registry/word"), h.value("/registry/more"); got != "before" || more != "" {
+		t.Errorf("afterwards %q, %q", got, more)
+	}
+	said, err := h.Ask("/v3/kv/range", map[string]any{"key": base64.StdEncoding.EncodeToString([]byte("/registry/word"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision, err := strconv.ParseInt(fmt.Sprint(said["header"].(map[string]any)["revision"]), 10, 64)
+	if err != nil || revision < 1_000_000_000 {
+		t.Errorf("revision %d, %v", revision, err)
+	}
+	// What etcd had stays aside, and no content of it elsewhere.
+	left, err := os.ReadDir(h.places["HERE"].(string))
+	if err != nil || len(left) != 2 || left[0].Name() != "before" || left[1].Name() != "mark.json" {
+		t.Errorf("left %v, %v", left, err)
+	}
+
+	// Twice is once.
+	h.put("/registry/word", "later")
+	if err := restore(); err != nil || h.value("/registry/word") != "later" {
+		t.Errorf("the second time: %v, %q", err, h.value("/registry/word"))
+	}
+	if n := stop(); n != 1 {
+		t.Errorf("etcd was started %d times", n)
+	}
+}
+
+// TestRealRestoreGoesOn where a cut run stood: at each of its moments the disk is as that run leaves it.
+func TestRealRestoreGoesOn(t *testing.T) {
+	t.Parallel()
+	h := newHostOfEtcd(t)
+	h.put("/registry/word", "before")
+	for _, cut := range []string{"make", "stop", "swap", "start", "wait"} {
+		t.Run(cut, func(t *testing.T) {
+			h.put("/registry/word", cut)
+			id := uuid.New()
+			taken, packed := h.snapshot(id)
+			h.put("/registry/word", "after")
+			h.send(id, packed, 0)
+			params := func() map[string]any {
+				return map[string]any{"state": "restored", "snapshot": id, "address": "127.0.0.1", "size": taken.Size, "sha256": taken.SHA256, "count": taken.Parts}
+			}
+			stop := h.kubelet()
+			defer stop()
+			// Killed with all that the step before it did, and nothing after.
+			h.places["CUT"] = cut
+			if _, err := h.play(params()); err == nil || !strings.Contains(err.Error(), "killed at") {
+				t.Fatalf("not cut: %v", err)
+			}
+			delete(h.places, "CUT")
+			if _, err := h.play(params()); err != nil {
+				t.Fatal(err)
+			}
+			if got := h.value("/registry/word"); got != cut {
+				t.Errorf("the word is %q", got)
+			}
+			if left, _ := os.ReadDir(h.places["MANIFESTS"].(string)); len(left) != 1 || left[0].Name() != "etcd.yaml" {
+				t.Errorf("manifests %v", left)
+			}
+		})
 	}
 }

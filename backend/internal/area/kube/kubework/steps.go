@@ -45,6 +45,9 @@ func Handlers(config Config) work.Handlers {
 		kube.ClusterSnapshot.Name: {
 			kube.TakeStep: s.takeSnapshot, kube.BringPartsStep: s.bringParts, kube.CheckPartsStep: s.checkParts, kube.ForgetPartsStep: s.forgetSnapshot,
 		},
+		kube.ClusterRestore.Name: {
+			kube.SendPartsStep: s.sendParts, kube.RestoreStep: s.restoreData, kube.APIStep: s.api, kube.RestartNodesStep: s.restartKubelets, kube.NodesBackStep: s.nodesBack,
+		},
 		kube.ClusterUpgrade.Name: {
 			kube.CheckStep: s.upgrading(upgrade.check), kube.BringStep: s.upgrading(upgrade.bring), kube.UpgradePlanesStep: s.upgrading(upgrade.controlPlanes),
 			kube.UpgradeWorkersStep: s.upgrading(upgrade.workers), kube.UpgradeFinishedStep: s.upgrading(upgrade.finish),

@@ -26,6 +26,9 @@ const (
 	snapshotFile = "snapshot.yml"
 	partsFile    = "parts.yml"
 	forgetFile   = "forget.yml"
+	receiveFile  = "receive.yml"
+	restoreFile  = "restore.yml"
+	restartFile  = "restart.yml"
 )
 
 // prepareVars are the variables of kube_prepare.
@@ -230,7 +233,8 @@ func Playbooks() map[string]map[string]Run {
 		},
 		kube.EtcdPlaybook: {
 			mainFile: {"kube_etcd_status", etcdVars{}}, removeFile: {"kube_etcd_remove", etcdRemoveVars{}}, snapshotFile: {"kube_etcd_snapshot", snapshotVars{}},
-			partsFile: {"kube_etcd_parts", partsVars{}}, forgetFile: {"kube_etcd_forget", forgetVars{}},
+			partsFile: {"kube_etcd_parts", partsVars{}}, forgetFile: {"kube_etcd_forget", forgetVars{}}, receiveFile: {"kube_etcd_receive", sendVars{}},
+			restoreFile: {"kube_etcd_restore", restoreVars{}}, restartFile: {"kube_etcd_restart", restartVars{}},
 		},
 		kube.UpgradePlaybook: {
 			bringFile: {"kubeadm_upgrade_bring", bringVars{}}, memberFile: {"kubeadm_upgrade_control_plane", planeVars{}}, mainFile: {"kubeadm_upgrade_node", nodeVars{}},

@@ -627,7 +627,10 @@ ORDER BY n.name, n.id
 LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
-       s.taken_at, s.version, s.created_at, s.updated_at
+       s.taken_at, c.state AS cluster_state, c.kube_version AS cluster_version, c.target_version,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane') AS planes,
+       EXISTS (SELECT 1 FROM kube_nodes n JOIN hosts h ON h.id = n.host_id WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND h.state = 'lost') AS lost,
+       s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
  WHERE true AND s.taken_at IS NOT NULL
@@ -637,7 +640,10 @@ ORDER BY s.taken_at DESC, s.id DESC
 LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
-       s.taken_at, s.version, s.created_at, s.updated_at
+       s.taken_at, c.state AS cluster_state, c.kube_version AS cluster_version, c.target_version,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane') AS planes,
+       EXISTS (SELECT 1 FROM kube_nodes n JOIN hosts h ON h.id = n.host_id WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND h.state = 'lost') AS lost,
+       s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
  WHERE true AND s.taken_at IS NOT NULL
@@ -647,7 +653,10 @@ ORDER BY s.taken_at, s.id
 LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
-       s.taken_at, s.version, s.created_at, s.updated_at
+       s.taken_at, c.state AS cluster_state, c.kube_version AS cluster_version, c.target_version,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane') AS planes,
+       EXISTS (SELECT 1 FROM kube_nodes n JOIN hosts h ON h.id = n.host_id WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND h.state = 'lost') AS lost,
+       s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
  WHERE true AND s.taken_at IS NOT NULL
@@ -656,7 +665,10 @@ ORDER BY s.taken_at DESC, s.id DESC
 LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
-       s.taken_at, s.version, s.created_at, s.updated_at
+       s.taken_at, c.state AS cluster_state, c.kube_version AS cluster_version, c.target_version,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane') AS planes,
+       EXISTS (SELECT 1 FROM kube_nodes n JOIN hosts h ON h.id = n.host_id WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND h.state = 'lost') AS lost,
+       s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
  WHERE true AND s.taken_at IS NOT NULL

@@ -1,0 +1,84 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
+	"kloigos/backend/internal/kernel/work"
+)
+
+// Steps of a restore.
+const (
+	SendPartsStep    = "send_parts"
+	RestoreStep      = "restore"
+	RestartNodesStep = "restart_kubelets"
+	NodesBackStep    = "nodes_back"
+)
+
+// ClusterRestore is the job that puts the etcd of a cluster back to a snapshot. Nothing stops before the whole snapshot is on the host
+// and etcdutl has read it.
+var ClusterRestore = change("cluster_restore", "puts etcd back to a snapshot: what the cluster was told since then is gone", []string{EtcdPlaybook}, []work.Step{
+	{Name: SendPartsStep, Means: "send the snapshot to the control plane, in parts", Within: playsWithin},
+	{Name: RestoreStep, Means: "make a data directory of it, stop the static pods, put it in the place of the old one, and start them", Within: playsWithin},
+	{Name: APIStep, Means: "wait until the API server answers, and set up the access of accounts", Within: 15 * time.Minute},
+	{Name: RestartNodesStep, Means: "restart the kubelets, which may know newer things than etcd", Within: playsWithin},
+	{Name: NodesBackStep, Means: "wait until the cluster calls every node ready", Within: 15 * time.Minute},
+})
+
+// CanRestore tells why a cluster can't be put back to a snapshot; nil if it can.
+func (s Snapshot) CanRestore() error {
+	if _, err := ClusterLifecycle.Next(s.ClusterState, ChangeRequested); err != nil {
+		return err
+	}
+	switch {
+	case s.Planes != 1:
+		return fault.Conflictf("restore_control_planes", "The cluster has %d control planes. A job restores a snapshot only where there is one.", s.Planes)
+	case s.Lost:
+		return fault.Conflictf("restore_host", "The host of the control plane was declared lost.")
+	case minorOf(s.KubeVersion) != minorOf(s.ClusterVersion) || s.TargetVersion != "":
+		return fault.Conflictf("restore_version", "The snapshot is of %s, and the cluster has %s or is being upgraded. Only one of the same minor version is restored.", s.KubeVersion, s.ClusterVersion)
+	}
+	return nil
+}
+
+// minorOf is the version without its last number.
+func minorOf(version string) string {
+	return version[:max(strings.LastIndexByte(version, '.'), 0)]
+}
+
+// AskRestore asks for the job that puts a cluster back to a snapshot. confirm repeats the name of the cluster.
+func AskRestore(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref scope.Ref[Snapshot], confirm string) (job uuid.UUID, err error) {
+	s, err := SnapshotByID(ctx, tx.Reader, ref.ID())
+	if err != nil {
+		return uuid.Nil, err
+	}
+	c, err := holdCluster(ctx, tx.Tx, s.ClusterID)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	nodes, err := NodesOf(ctx, tx.Reader, c.ID)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("list the nodes of a cluster: %w", err)
+	}
+	if s, err = SnapshotByID(ctx, tx.Reader, s.ID); err != nil { // anew: nobody changes its cluster any more
+		return uuid.Nil, err
+	}
+	if err := s.CanRestore(); err != nil {
+		return uuid.Nil, err
+	}
+	if confirm != c.Name {
+		var bad fault.Invalid
+		bad.Add("confirm", "Type the name of the cluster, %s.", c.Name)
+		return uuid.Nil, bad.OrNil()
+	}
+	wanted := c.job(ClusterRestore.Name, nodes)
+	wanted.Args = SnapshotArgs{Snapshot: s.ID}
+	return kinds.Ask(ctx, tx, wanted, c.entry("restore", nil, map[string]any{"snapshot": s.ID, "begun_at": s.BegunAt.UTC().Format(time.RFC3339), "sha256": s.SHA256}))
+}
