@@ -69,6 +69,8 @@ LIBRARY = "/usr/local/lib/kloigos-kube"
 CA, CA_KEY = "/etc/kubernetes/pki/ca.crt", "/etc/kubernetes/pki/ca.key"
 CERTIFICATE = "/etc/kubernetes/kloigos.crt"
 CERTIFICATE_DAYS, CERTIFICATE_LEFT = 365, 90 * 86400
+# Where kubeadm copies what it replaces, data of etcd with all secrets among it, and leaves it. It needs that only to go back in the same run.
+COPIES = "/etc/kubernetes/tmp"
 # What a node leaves, and kubeadm does not remove.
 LEFT = ["/etc/kubernetes", "/var/lib/etcd", "/var/lib/cni", "/var/lib/kubelet", "/var/log/pods", "/var/log/containers", "/run/flannel"]
 SLICES = ["kubepods.slice", "kubelet.slice"]
@@ -299,6 +301,7 @@ class Kubeadm(Work):
             self.run([program, "upgrade"] + (["apply", "--yes"] if self.params["apply"] else ["node"]) + ["--config", path])
         finally:
             os.unlink(path)
+        shutil.rmtree(COPIES, ignore_errors=True)
         write_mark(UPGRADE, wanted)
 
     # restarted
