@@ -8,5 +8,5 @@ import "embed"
 
 // Files holds every playbook (<name>/playbook.yml with its bundle.yml), roles/, library/ and module_utils/.
 //
-//go:embed all:host_probe all:host_measure all:host_initialize all:host_decommission all:unit_allocate all:unit_deallocate all:kube_prepare all:kubeadm_init all:kubeadm_join all:kubeadm_reset all:kube_etcd all:kubeadm_upgrade all:kubeadm_certs all:roles all:library all:module_utils
+//go:embed all:host_probe all:host_measure all:host_initialize all:host_decommission all:host_admin_key all:unit_allocate all:unit_deallocate all:kube_prepare all:kubeadm_init all:kubeadm_join all:kubeadm_reset all:kube_etcd all:kubeadm_upgrade all:kubeadm_certs all:roles all:library all:module_utils
 var Files embed.FS

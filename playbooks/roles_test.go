@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-var names = []string{"host_probe", "host_measure", "host_initialize", "unit_allocate", "unit_deallocate", "host_decommission", "kube_prepare", "kubeadm_init", "kubeadm_join", "kubeadm_reset", "kube_etcd", "kubeadm_upgrade", "kubeadm_certs"}
+var names = []string{"host_probe", "host_measure", "host_initialize", "unit_allocate", "unit_deallocate", "host_decommission", "host_admin_key", "kube_prepare", "kubeadm_init", "kubeadm_join", "kubeadm_reset", "kube_etcd", "kubeadm_upgrade", "kubeadm_certs"}
 
 // What goes around the fence or makes a check mean nothing.
 var banned = regexp.MustCompile(`^(ansible\.(builtin|legacy|posix)\.)?(raw|script|shell|command|reboot|synchronize|patch|win_\w+)$`)

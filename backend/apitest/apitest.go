@@ -109,7 +109,7 @@ func (s *Site) areas() app.Areas {
 	areas, err := app.NewAreas(app.Parts{DB: d, Engine: kernel.Engine{DB: d}, Keyset: keys, Config: config.Config{
 		DNSResolver: &netip.AddrPort{}, ChannelNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		ManagementNetworks: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")},
-	}, Version: "test", Repair: s.repair, Play: s.site.Worker(nil).PlayFor, Intents: &s.site.Intents})
+	}, Version: "test", Repair: s.repair, Play: s.site.Worker(nil).PlayFor, LogIn: nobody, Intents: &s.site.Intents})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -117,6 +117,9 @@ func (s *Site) areas() app.Areas {
 	s.site.BackendWith(queue.Kinds(runner, s.site.Work()), queue.Config{})
 	return areas
 }
+
+// nobody logs in: the SSH server of a test lets nobody in.
+func nobody(context.Context, uuid.UUID, []byte) error { return iam.ErrLoginRefused }
 
 // repair asks for the job that made a host, or a unit if there is one.
 func (s *Site) repair(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (uuid.UUID, error) {

@@ -57,6 +57,8 @@ type Parts struct {
 	Ask func(ctx context.Context, host uuid.UUID) (why string, err error)
 	// Play runs a play for a job of an area on one host, under its fence. nil where no jobs run.
 	Play func(ctx context.Context, a *work.Attempt, p worker.HostPlay) (json.RawMessage, error)
+	// LogIn logs in to a host with a key; iam.ErrLoginRefused if the host does not let it in. nil where no jobs run.
+	LogIn func(ctx context.Context, host uuid.UUID, privateKey []byte) error
 	// Targets is the rule for the addresses of hosts, and of what runs on them.
 	Targets domain.TargetPolicy
 	// Backend is this process.

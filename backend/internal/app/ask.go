@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/store"
 )
@@ -22,9 +24,9 @@ func (b *Backend) asks(stop context.Context, targets domain.TargetPolicy) func(c
 		if err != nil {
 			return "", fmt.Errorf("load host %s: %w", host, err)
 		}
-		key, err := b.db.OrganizationKey(ctx, h.OrganizationID)
+		key, err := b.db.KeyOfHost(ctx, h.ID)
 		if err != nil {
-			return "", fmt.Errorf("load the key of the organization: %w", err)
+			return "", fmt.Errorf("load the key of host %s: %w", h.Name, err)
 		}
 		private, err := b.keyset.Open(key.PrivateSealed, h.OrganizationID.String())
 		if err != nil {
@@ -42,6 +44,34 @@ func reach(ctx context.Context, connections *ansible.Connections, h store.Host, 
 	return connections.Answers(ctx, h.ID.String(), &ansible.Host{
 		Name: h.Name, Address: address, Port: h.Port, User: h.AdminUser, PrivateKey: private, HostKeys: []string{h.HostKey},
 	})
+}
+
+// logsIn logs in to hosts over SSH with a given key, over connections of their own.
+func (b *Backend) logsIn(targets domain.TargetPolicy) func(ctx context.Context, host uuid.UUID, private []byte) error {
+	return func(ctx context.Context, host uuid.UUID, private []byte) error {
+		h, err := b.db.Host(ctx, host)
+		if err != nil {
+			return fmt.Errorf("load host %s: %w", host, err)
+		}
+		return logIn(ctx, h, private, targets)
+	}
+}
+
+// loginWithin bounds a login: a busy host's sshd takes its time.
+const loginWithin = 30 * time.Second
+
+func logIn(ctx context.Context, h store.Host, private []byte, targets domain.TargetPolicy) error {
+	ctx, cancel := context.WithTimeout(ctx, loginWithin)
+	defer cancel()
+	address, err := hostAddress(ctx, h.Address, targets)
+	if err != nil {
+		return err
+	}
+	err = ansible.LogIn(ctx, &ansible.Host{Name: h.Name, Address: address, Port: h.Port, User: h.AdminUser, PrivateKey: private, HostKeys: []string{h.HostKey}})
+	if errors.Is(err, ansible.ErrLoginRefused) {
+		return iam.ErrLoginRefused
+	}
+	return err
 }
 
 func inWords(err error) string {

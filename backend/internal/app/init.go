@@ -34,6 +34,7 @@ var seeds = []struct{ name, description string }{
 	{"host_measure", "Measures what the tenants of a host use: CPU, memory, processes, disk. Changes nothing."},
 	{"host_initialize", "Brings the fence and the packages, keeps the system on its own CPUs, makes the units' volumes."},
 	{"host_decommission", "Removes everything of Kloigos from a host, but packages and logs."},
+	{"host_admin_key", "Changes which SSH keys of Kloigos log in as the admin user of a host."},
 	{"unit_allocate", "Sets a unit up for its tenant: user, limits, confinement, address, keys."},
 	{"unit_deallocate", "Ends all that runs in a unit, removes its tenant and wipes its volume."},
 	{"kube_prepare", "Brings container runtime, programs and images of Kubernetes to a host, and its routes to other nodes."},

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"kloigos/backend/internal/area/iam"
+	"kloigos/backend/internal/area/iam/iamwork"
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubehttp"
 	"kloigos/backend/internal/area/kube/kubework"
@@ -46,6 +48,11 @@ func kubeArea(p Parts) Area {
 
 // contract is what the jobs that run a playbook give to it; false if no job runs one of this name.
 func contract(name string) (bundle.Contract, bool) {
+	if name == iam.AdminKeyPlaybook {
+		return bundle.Contract{Entries: map[string]bundle.Entry{
+			"playbook.yml": {Role: name, Variables: bundle.VariablesOf(iamwork.AdminKeyVars{}, nil)},
+		}}, true
+	}
 	files, ok := kubework.Playbooks()[name]
 	if !ok {
 		return worker.Contract(name)

@@ -228,6 +228,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		Play: func(ctx context.Context, a *work.Attempt, p worker.HostPlay) (json.RawMessage, error) {
 			return w.PlayFor(ctx, a, p)
 		},
+		LogIn: b.logsIn(targets),
 	})
 	if err != nil {
 		return err

@@ -332,11 +332,11 @@ func (s hostHandlers) authorizedKey(ctx context.Context) (string, error) {
 	if organization == uuid.Nil {
 		organization = domain.DefaultOrganization
 	}
-	k, err := s.db.OrganizationKey(ctx, organization)
+	key, err := s.db.NewestPublicKey(ctx, organization)
 	if errors.Is(err, domain.ErrNotFound) {
 		return "", nil
 	}
-	return k.PublicKey, err
+	return key, err
 }
 
 func presentHost(h store.ShownHost, authorizedKey string) api.Host {

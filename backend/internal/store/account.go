@@ -111,10 +111,11 @@ type OrganizationKey struct {
 	OrganizationID uuid.UUID `db:"organization_id"`
 	PublicKey      string    `db:"public_key"`     // one authorized_keys line
 	PrivateSealed  []byte    `db:"private_sealed"` // OpenSSH PEM, sealed with the organization's id as associated data
+	Version        int64     `db:"version"`        // counts replacements
 }
 
 const sqlOrganizationKey = `
-SELECT k.organization_id, k.public_key, k.private_sealed
+SELECT k.organization_id, k.public_key, k.private_sealed, k.version
   FROM organization_keys k
  WHERE k.organization_id = $1`
 
@@ -123,11 +124,49 @@ func (r Reads) OrganizationKey(ctx context.Context, organization uuid.UUID) (Org
 	return db.First[OrganizationKey](ctx, r.q, domain.ErrNotFound, sqlOrganizationKey, organization)
 }
 
+// While the key of an organization is replaced, a host has the next one from the moment on at which a login with it succeeded.
 const sqlKeyOfHost = `
-SELECT k.organization_id, k.public_key, k.private_sealed
+SELECT k.organization_id, CASE WHEN n.has_next THEN k.next_public_key ELSE k.public_key END AS public_key,
+       CASE WHEN n.has_next THEN k.next_sealed ELSE k.private_sealed END AS private_sealed,
+       CASE WHEN n.has_next THEN k.version + 1 ELSE k.version END AS version
+  FROM (SELECT h.organization_id, h.ssh_key_version > o.version AND o.next_public_key IS NOT NULL AS has_next
+          FROM hosts h
+          JOIN organization_keys o ON o.organization_id = h.organization_id
+         WHERE h.id = $1) n
+  JOIN organization_keys k ON k.organization_id = n.organization_id`
+
+// KeyOfHost returns the key pair with which a host is reached.
+func (r Reads) KeyOfHost(ctx context.Context, host uuid.UUID) (OrganizationKey, error) {
+	return db.First[OrganizationKey](ctx, r.q, domain.ErrNotFound, sqlKeyOfHost, host)
+}
+
+const sqlProvedHostKey = `
+UPDATE hosts
+   SET ssh_key_version = $2, ssh_key_left = 0
+ WHERE id = $1 AND ssh_key_version < $2`
+
+// ProvedHostKey notes that a login to a host succeeded with a key. It matters for hosts that were left behind by a replacement.
+func (tx *Tx) ProvedHostKey(ctx context.Context, host uuid.UUID, version int64) error {
+	tx.Touch(nounHost, host)
+	if _, err := tx.Exec(ctx, sqlProvedHostKey, host, version); err != nil {
+		return fmt.Errorf("note the key of a host: %w", err)
+	}
+	return nil
+}
+
+const sqlNewestPublicKey = `
+SELECT COALESCE(k.next_public_key, k.public_key) AS public_key
   FROM organization_keys k
-  JOIN hosts h ON h.organization_id = k.organization_id
- WHERE h.id = $1`
+ WHERE k.organization_id = $1`
+
+// NewestPublicKey is the line of authorized_keys that the hosts of an organization are to have; ErrNotFound if it has no key.
+func (r Reads) NewestPublicKey(ctx context.Context, organization uuid.UUID) (string, error) {
+	type row struct {
+		PublicKey string `db:"public_key"`
+	}
+	k, err := db.First[row](ctx, r.q, domain.ErrNotFound, sqlNewestPublicKey, organization)
+	return k.PublicKey, err
+}
 
 const sqlInsertOrganizationKey = `
 INSERT INTO organization_keys (organization_id, public_key, private_sealed)

@@ -135,12 +135,15 @@ func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]ShownHost, error) {
 
 const sqlInsertHost = `
 INSERT INTO hosts (id, workspace_id, organization_id, name, address, port, admin_user, region, zone, networks, labels,
-                   profile, trust_on_first_use, host_key, state, incarnation, purpose)
-VALUES ($1, $2, COALESCE($3::UUID, (SELECT p.organization_id
-                                      FROM workspaces w
-                                      JOIN projects p ON p.id = w.project_id
-                                     WHERE w.id = $2)),
-        $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
+                   profile, trust_on_first_use, host_key, state, incarnation, purpose, ssh_key_version, ssh_key_only)
+SELECT $1, $2, o.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+       COALESCE(k.version + CASE WHEN k.next_public_key IS NULL THEN 0 ELSE 1 END, 1),
+       COALESCE(k.version + CASE WHEN k.next_public_key IS NULL THEN 0 ELSE 1 END, 1)
+  FROM (SELECT COALESCE($3::UUID, p.organization_id) AS id
+          FROM workspaces w
+          JOIN projects p ON p.id = w.project_id
+         WHERE w.id = $2) o
+  LEFT JOIN organization_keys k ON k.organization_id = o.id`
 
 const sqlWorkspaceType = `
 SELECT w.type

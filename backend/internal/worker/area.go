@@ -87,7 +87,7 @@ func (r *run) readFor(ctx context.Context, p HostPlay, version store.PlaybookVer
 	if r.host, err = r.w.db.Host(ctx, p.Host); err != nil {
 		return fmt.Errorf("load host %s: %w", p.Host, err)
 	}
-	if r.key, err = r.w.db.OrganizationKey(ctx, r.host.OrganizationID); err != nil {
+	if r.key, err = r.w.db.KeyOfHost(ctx, p.Host); err != nil {
 		return fmt.Errorf("load the key of host %s: %w", r.host.Name, err)
 	}
 	if r.content, err = r.w.db.PlaybookContent(ctx, version.ID); err != nil {

@@ -24,7 +24,10 @@ var hostProbe = handler{
 		if r.facts == nil {
 			return fmt.Errorf("probe returned no facts")
 		}
-		return tx.SetHostFacts(ctx, r.host.ID, *r.facts)
+		if err := tx.SetHostFacts(ctx, r.host.ID, *r.facts); err != nil {
+			return err
+		}
+		return tx.ProvedHostKey(ctx, r.host.ID, r.key.Version)
 	},
 }
 

@@ -28,10 +28,10 @@ var hostsProbe = handler{steps: map[string]step{"probe": {do: probeTogether}}}
 // together is several hosts that are being read.
 type together struct {
 	r      *run
-	hosts  map[string]store.Host // still to be read, by name
-	keys   map[uuid.UUID]store.OrganizationKey
-	failed []*domain.JobError // one for each that could not be read in this attempt
-	broken error              // what was read could not be stored
+	hosts  map[string]store.Host               // still to be read, by name
+	keys   map[uuid.UUID]store.OrganizationKey // by host
+	failed []*domain.JobError                  // one for each that could not be read in this attempt
+	broken error                               // what was read could not be stored
 }
 
 func probeTogether(ctx context.Context, r *run) error {
@@ -42,11 +42,8 @@ func probeTogether(ctx context.Context, r *run) error {
 	t := &together{r: r, hosts: map[string]store.Host{}, keys: map[uuid.UUID]store.OrganizationKey{}}
 	for _, h := range hosts {
 		t.hosts[h.Name] = h
-		if _, loaded := t.keys[h.OrganizationID]; loaded {
-			continue
-		}
-		if t.keys[h.OrganizationID], err = r.w.db.OrganizationKey(ctx, h.OrganizationID); err != nil {
-			return fmt.Errorf("load the organization's key: %w", err)
+		if t.keys[h.ID], err = r.w.db.KeyOfHost(ctx, h.ID); err != nil {
+			return fmt.Errorf("load the key of host %s: %w", h.Name, err)
 		}
 	}
 	targets, err := t.targets(ctx, hosts)
@@ -107,7 +104,7 @@ func (t *together) target(ctx context.Context, h store.Host) (*ansible.Host, err
 	if err := stays(h); err != nil {
 		return nil, err
 	}
-	one := &run{w: t.r.w, job: t.r.job, claim: t.r.claim, log: t.r.log, host: h, key: t.keys[h.OrganizationID]}
+	one := &run{w: t.r.w, job: t.r.job, claim: t.r.claim, log: t.r.log, host: h, key: t.keys[h.ID]}
 	to, err := one.access(ctx)
 	if err != nil {
 		return nil, err
@@ -199,6 +196,9 @@ func (t *together) take(ctx context.Context, h store.Host, e ansible.Event) erro
 			return err
 		}
 		if err := tx.SetHostFacts(ctx, now.ID, facts); err != nil {
+			return err
+		}
+		if err := tx.ProvedHostKey(ctx, now.ID, t.keys[now.ID].Version); err != nil {
 			return err
 		}
 		if err := tx.EndJobHost(ctx, r.job.ID, now.ID, "", inShort(facts)); err != nil {

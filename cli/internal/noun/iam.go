@@ -47,7 +47,7 @@ var organization = shape.Noun[api.Scope, api.OrganizationFilter]{
 	},
 	Extra: []func(*shape.App, shape.Noun[api.Scope, api.OrganizationFilter]) *cobra.Command{deleteScope[api.OrganizationFilter]("an", scopeCalls{
 		(*client.Client).GetOrganization, (*client.Client).DeleteOrganization, (*client.Client).PlanOrganizationCascade, (*client.Client).CascadeOrganization,
-	})},
+	}), showSSHKey, replaceSSHKey, leaveSSHKeyHosts},
 }
 
 var project = shape.Noun[api.Scope, api.ProjectFilter]{

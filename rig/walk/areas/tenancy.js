@@ -16,6 +16,7 @@ export async function pages({ s }) {
     { name: "organization", route: "/organizations/:id", path: `/organizations/${here.id}` },
     { name: "organization-new", route: "/organizations/new", path: "/organizations/new" },
     { name: "organization-edit", route: "/organizations/:id/edit", path: `/organizations/${here.id}/edit` },
+    { name: "organization-ssh-key", route: "/organizations/:id/ssh-key", path: `/organizations/${here.id}/ssh-key` },
     { name: "project", route: "/projects/:id", path: `/projects/${project.id}` },
     { name: "project-new", route: "/projects/new", path: "/projects/new?organization=default" },
     { name: "project-edit", route: "/projects/:id/edit", path: `/projects/${project.id}/edit` },

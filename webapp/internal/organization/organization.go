@@ -44,6 +44,8 @@ var Area = page.Area{
 		"factor-required":      "Sessions and tokens of people without a second factor reach nothing of it now.",
 		"factor-waived":        "Nobody needs a second factor in it any more.",
 		"scope-deleting":       "It is being deleted with all that is in it. Nothing is added to it any more.",
+		"key-replacing":        "Every host gets another key. Nothing has to be done here unless a host fails.",
+		"key-left":             "The host is left behind. Put the new key on it by hand, then probe it.",
 		"scope-deleted":        "It is deleted. Its history stays, and the name is free again.",
 	},
 }
@@ -90,6 +92,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/workspaces/:id/move", a.Page(move))
 	r.Post("/organizations/:id/require-second-factor", a.Page(levels["organization"].do((*client.Client).RequireSecondFactor, "factor-required")))
 	r.Post("/organizations/:id/waive-second-factor", a.Page(levels["organization"].do((*client.Client).WaiveSecondFactor, "factor-waived")))
+	mountSSHKey(r, a)
 	for _, kind := range []string{"organization", "project", "workspace"} {
 		l := levels[kind]
 		r.Get(l.list+"/:id", a.Page(l.show))

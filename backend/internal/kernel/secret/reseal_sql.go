@@ -9,7 +9,7 @@ import (
 
 // Value is a sealed value in the database.
 type Value struct {
-	Place      string `db:"place"` // its table
+	Place      string `db:"place"` // its table, or table.column of a second one
 	ID         string `db:"id"`    // of its row
 	Sealed     []byte `db:"sealed"`
 	Associated string `db:"associated"` // what it was sealed for
@@ -19,6 +19,8 @@ const sqlSealed = `
 SELECT 'settings' AS place, s.name AS id, s.value AS sealed, s.name AS associated FROM settings s WHERE s.name = 'keyset_canary'
 UNION ALL
 SELECT 'organization_keys', k.organization_id::TEXT, k.private_sealed, k.organization_id::TEXT FROM organization_keys k
+UNION ALL
+SELECT 'organization_keys.next_sealed', k.organization_id::TEXT, k.next_sealed, k.organization_id::TEXT FROM organization_keys k WHERE k.next_sealed IS NOT NULL
 UNION ALL
 SELECT 'dns_zones', z.id::TEXT, z.key_sealed, 'dns_zones/' || z.id::TEXT FROM dns_zones z WHERE length(z.key_sealed) > 0
 UNION ALL
@@ -44,6 +46,7 @@ SELECT 'event_streams', e.id::TEXT, e.secret_sealed, 'event_streams/' || e.id::T
 const (
 	sqlResealSetting  = `UPDATE settings SET value = $2 WHERE name = $1 AND value = $3`
 	sqlResealKey      = `UPDATE organization_keys SET private_sealed = $2 WHERE organization_id = $1::UUID AND private_sealed = $3`
+	sqlResealNextKey  = `UPDATE organization_keys SET next_sealed = $2 WHERE organization_id = $1::UUID AND next_sealed = $3`
 	sqlResealZone     = `UPDATE dns_zones SET key_sealed = $2 WHERE id = $1::UUID AND key_sealed = $3`
 	sqlResealChannel  = `UPDATE channels SET password_sealed = $2 WHERE id = $1::UUID AND password_sealed = $3`
 	sqlResealSecret   = `UPDATE channel_secrets SET sealed = $2 WHERE id = $1::UUID AND sealed = $3`
@@ -57,7 +60,7 @@ const (
 )
 
 var resealing = map[string]db.Statement{
-	"settings": sqlResealSetting, "organization_keys": sqlResealKey, "dns_zones": sqlResealZone, "channels": sqlResealChannel,
+	"settings": sqlResealSetting, "organization_keys": sqlResealKey, "organization_keys.next_sealed": sqlResealNextKey, "dns_zones": sqlResealZone, "channels": sqlResealChannel,
 	"channel_secrets": sqlResealSecret, "second_factors": sqlResealFactor, "identity_providers": sqlResealProvider,
 	"identity_logins": sqlResealLogin, "kube_clusters": sqlResealCluster, "event_streams": sqlResealStream,
 	"kube_management_clusters": sqlResealManager, "kube_snapshots": sqlResealSnapshot,

@@ -59,7 +59,7 @@ type Site struct {
 }
 
 // Playbooks are those that jobs are bound to.
-var Playbooks = []string{"host_probe", "host_measure", "host_initialize", "host_decommission", "unit_allocate", "unit_deallocate", "kube_prepare", "kubeadm_init", "kubeadm_join", "kubeadm_reset", "kube_etcd", "kubeadm_upgrade", "kubeadm_certs"}
+var Playbooks = []string{"host_probe", "host_measure", "host_initialize", "host_decommission", "host_admin_key", "unit_allocate", "unit_deallocate", "kube_prepare", "kubeadm_init", "kubeadm_join", "kubeadm_reset", "kube_etcd", "kubeadm_upgrade", "kubeadm_certs"}
 
 // New makes an installation. All playbooks succeed until a test says otherwise.
 func New(t testing.TB) *Site {

@@ -37,7 +37,7 @@ var Exceptions = map[string]string{
 	"accounts":     "no policy looks at accounts", "account_links": "no policy looks at accounts", "invitations": "no policy looks at invitations", "backends": "liveness", "conditions": "the end of a run", "dns_names": "a part of their record sets", "dns_foreign_records": "what a synchronization found", "event_seals": "the audit trail", "events": "the audit trail",
 	"host_addresses": "a part of its host, which is recorded", "host_locks": "what a job holds; the job's end is recorded", "idempotency_keys": "of a request",
 	"job_hosts": "a part of its job", "job_log": "a log", "job_objects": "a part of its job", "job_steps": "a part of its job", "job_locks": "what a job holds; the job's end is recorded",
-	"login_failures": "they only expire", "organizations": "no policy looks at scopes", "organization_keys": "made once", "playbook_lints": "what a policy found",
+	"login_failures": "they only expire", "organizations": "no policy looks at scopes", "organization_keys": "whatever replaces one touches its ssh_key", "playbook_lints": "what a policy found",
 	"projects": "no policy looks at scopes", "queue_pauses": "of the queue", "reconcile_items": "the scheduler's own", "reconcile_pauses": "the scheduler's own", "settings": "of the installation",
 	"tokens": "they only expire", "uids": "a part of its allocation", "unit_cpus": "a part of its unit", "unit_uses": "measurements", "unit_use": "measurements",
 	"grants": "no policy looks at grants", "roles": "no policy looks at roles", "workspaces": "no policy looks at scopes", "locks": "what a job holds",

@@ -62,6 +62,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerProviders()
 		h.registerLogins()
 		h.registerStreams()
+		sshKeys{h}.register()
 	}
 }
 
