@@ -72,8 +72,7 @@ func (h *etcdHost) play(ctx context.Context, play ansible.Play, sink func(ansibl
 	var vars struct {
 		ID      uuid.UUID `json:"kube_etcd_snapshot_id"`
 		PartsOf uuid.UUID `json:"kube_etcd_parts_id"`
-		First   int64     `json:"kube_etcd_parts_first"`
-		Count   int64     `json:"kube_etcd_parts_count"`
+		Numbers []int64   `json:"kube_etcd_parts_numbers"`
 	}
 	if err := json.Unmarshal(text, &vars); err != nil {
 		return ansible.Outcome{}, err
@@ -99,9 +98,12 @@ func (h *etcdHost) play(ctx context.Context, play ansible.Play, sink func(ansibl
 			break
 		}
 		if h.begun != nil {
-			script.Wait = h.begun(ctx, vars.First)
+			script.Wait = h.begun(ctx, vars.Numbers[0])
 		}
-		for number := vars.First; number < vars.First+vars.Count && script.Wait == nil; number++ {
+		if script.Wait != nil {
+			break
+		}
+		for _, number := range vars.Numbers {
 			part := bytes.Clone(h.packed[number*kube.SnapshotPart : min((number+1)*kube.SnapshotPart, int64(len(h.packed)))])
 			if h.part != nil {
 				part = h.part(number, part)

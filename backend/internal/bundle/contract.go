@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"encoding"
 	"fmt"
 	"maps"
 	"reflect"
@@ -55,7 +56,13 @@ func fieldsOf(t reflect.Type) map[string]Variable {
 	return fields
 }
 
+// textual is what JSON has as a string: the id of an object, say.
+var textual = reflect.TypeFor[encoding.TextMarshaler]()
+
 func shapeOf(t reflect.Type) Variable {
+	if t.Implements(textual) {
+		return Variable{Type: "str"}
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return Variable{Type: "str"}

@@ -142,9 +142,11 @@ func TestWhatASessionIsProvedWith(t *testing.T) {
 		b.mustDo(http.MethodGet, "/hosts", nil, 200)
 	}
 	b.mustDo(http.MethodPost, "/second-factor/remove", api.ProvePassword{Password: password}, 204)
-	if a := b.do(http.MethodGet, "/hosts", nil); with() != "" || !barred(t, a) {
-		t.Errorf("after the removal: proved with %q, %d", with(), a.status)
+	if with() != "" {
+		t.Errorf("after the removal: proved with %q", with())
 	}
+	// The backend may have read before that the organization asks for none, half a second ago.
+	within(t, time.Second, func() bool { return barred(t, b.do(http.MethodGet, "/hosts", nil)) })
 }
 
 // A provider proves a second factor by the claims amr or acr of its ID token, and by nothing else.

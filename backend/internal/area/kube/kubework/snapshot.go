@@ -32,10 +32,9 @@ type snapshotVars struct {
 
 // partsVars are the variables of the play that sends parts of it.
 type partsVars struct {
-	Node  string    `json:"kube_etcd_parts_node"`
-	ID    uuid.UUID `json:"kube_etcd_parts_id"`
-	First int64     `json:"kube_etcd_parts_first"`
-	Count int64     `json:"kube_etcd_parts_count"`
+	Node    string    `json:"kube_etcd_parts_node"`
+	ID      uuid.UUID `json:"kube_etcd_parts_id"`
+	Numbers []int64   `json:"kube_etcd_parts_numbers"`
 }
 
 // forgetVars are the variables of the play that deletes snapshots on a host.
@@ -144,7 +143,10 @@ func (s steps) bringParts(ctx context.Context, a *work.Attempt) error {
 		}
 		first := missing[0]
 		batch := batch{first: first, plain: make([][]byte, min(partsAPlay, taken.Parts-first)), of: taken}
-		vars := partsVars{Node: n.Name, ID: taken.ID, First: first, Count: int64(len(batch.plain))}
+		vars := partsVars{Node: n.Name, ID: taken.ID}
+		for i := range batch.plain {
+			vars.Numbers = append(vars.Numbers, first+int64(i))
+		}
 		_, err = s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.EtcdPlaybook, File: partsFile, Vars: vars, Each: batch.take})
 		if err != nil {
 			return err
