@@ -32,6 +32,7 @@ import (
 	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/area/drift"
 	"kloigos/backend/internal/area/iam"
+	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
@@ -45,6 +46,7 @@ import (
 	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 	"kloigos/backend/internal/worker"
 	"kloigos/playbooks"
@@ -59,6 +61,7 @@ type Site struct {
 
 	t    testing.TB
 	site *site.Site
+	keys *secret.Keyset
 }
 
 // New makes an installation, which ends with the test. Every playbook succeeds.
@@ -105,6 +108,7 @@ func (s *Site) areas() app.Areas {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.keys = keys
 	d := s.site.DB.DB
 	areas, err := app.NewAreas(app.Parts{DB: d, Engine: kernel.Engine{DB: d}, Keyset: keys, Config: config.Config{
 		DNSResolver: &netip.AddrPort{}, ChannelNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
@@ -141,6 +145,33 @@ func (s *Site) Drift(host string) error {
 	}
 	_, err = drift.Record(s.t.Context(), s.site.DB.DB, "drift", h, []drift.Finding{{Name: h.Name, Promise: "hidepid", Promised: "proc=hidden", Found: "proc=shown"}})
 	return err
+}
+
+// Snapshot makes a snapshot of a cluster, both by their ids, as its job does when all of its one part is here.
+func (s *Site) Snapshot(cluster, id string) error {
+	ctx := s.t.Context()
+	c, err := kube.ClusterByID(ctx, s.site.DB.Reader, uuid.MustParse(cluster))
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(nil)
+	made, err := kube.NewSnapshot(s.keys, c, uuid.MustParse(id), "k1", time.Now(), kube.TakenSnapshot{Size: 1 << 20, Stored: 1 << 10, Parts: 1, SHA256: hex.EncodeToString(sum[:])})
+	if err != nil {
+		return err
+	}
+	cipher, err := made.Cipher(s.keys)
+	if err != nil {
+		return err
+	}
+	return s.site.DB.InTx(ctx, func(tx *store.Tx) error {
+		if err := kube.BeginSnapshot(ctx, tx.Tx, made); err != nil {
+			return err
+		}
+		if err := kube.PutPart(ctx, tx.Tx, made.ID, 0, cipher.Seal(0, nil)); err != nil {
+			return err
+		}
+		return kube.FinishSnapshot(ctx, tx.Tx, audit.Actor{Kind: audit.Policy, Name: "test"}, uuid.New(), made)
+	})
 }
 
 // EnrolAgent enrols the agent of a host with a token, as the program there does.

@@ -103,7 +103,7 @@ func key(stamp string) string {
 
 // Path is where a program is, or would be. Those that are not of Kubernetes have no stamp.
 func (b Builder) Path(program string) string {
-	if program == kamaji || etcdModules[program] != "" {
+	if program == kamaji || program == kwok || etcdModules[program] != "" {
 		return filepath.Join(b.Dir, key(Version), program)
 	}
 	return filepath.Join(b.Dir, key(b.version()), program)

@@ -132,6 +132,8 @@ func run(t *testing.T, all *recorder, script string) {
 			},
 			// drift HOST: the host is found otherwise than it was promised.
 			"drift": func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(s.Drift(args[0])) },
+			// snapshot CLUSTER ID: a snapshot of the cluster was taken.
+			"snapshot": func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(s.Snapshot(args[0], args[1])) },
 			// agent-build VERSION: a release of the agent is stored.
 			"agent-build": func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(s.StoreAgentBuild(args[0])) },
 			// field NAME FIELD: a text in the last command's JSON becomes a variable.
