@@ -144,6 +144,9 @@ func Word(s string) string { return strings.ReplaceAll(s, "_", " ") }
 // Sentence writes it with a capital first letter.
 func Sentence(s string) string {
 	s = Word(s)
+	if first, rest, _ := strings.Cut(s, " "); first == "dns" || first == "ssh" { // no other name of ours begins with capitals
+		return strings.TrimSuffix(strings.ToUpper(first)+" "+rest, " ")
+	}
 	if s == "" {
 		return s
 	}
