@@ -26,9 +26,12 @@ case "$1 $2" in
     'cert create-ca') name=--certs-dir; touch "$(option "$@")/ca.crt" ;;
     'cert create-node') name=--certs-dir; touch "$(option "$@")/node.crt" ;;
     'cert create-client') name=--certs-dir; touch "$(option "$@")/client.$3.crt" ;;
-    'start '*) name=--pid-file; file=$(option "$@"); trap 'echo drained; exit 0' TERM; echo $$ >"$file"
+    'start '*) name=--pid-file; file=$(option "$@"); trap 'echo drained; exit 0' TERM; echo $$ >"$file"; touch "$STAND_IN_CALLS.up.$$"
         while :; do sleep 0.1; done ;;
-    'init '*) if [ -e "$STAND_IN_CALLS.init" ]; then echo 'cluster has already been initialized' >&2; exit 1; fi
+    'init '*) up=no # as the real one, which asks a node
+        for f in "$STAND_IN_CALLS".up.*; do if kill -0 "${f##*.}" 2>/dev/null; then up=yes; fi; done
+        if [ $up = no ]; then echo 'no node answers' >&2; exit 1; fi
+        if [ -e "$STAND_IN_CALLS.init" ]; then echo 'cluster has already been initialized' >&2; exit 1; fi
         touch "$STAND_IN_CALLS.init" ;;
 esac
 `

@@ -97,9 +97,9 @@ func (in *Intents) retryOfArea(ctx context.Context, tx *store.Tx, call Call, j s
 	return tellRetry(ctx, tx, call, j, from)
 }
 
-// repeatFrom makes the step that a retry begins with, and those that follow, ones
-// that are still to be done, so that the time of a step that waits begins anew. One
-// that was left running stays so: something of it may still go on, on a host.
+// repeatFrom sets the step that a retry begins with, and those after it, back to
+// pending. So a step that waits is given its whole time again. A step that is still
+// marked as running stays so, because a host may still carry some of it out.
 func repeatFrom(ctx context.Context, tx *store.Tx, j store.Job, step string) (store.Step, error) {
 	from, err := beginning(j, step)
 	if err == nil && from.State != domain.StepRunning {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/db"
 )
@@ -125,33 +126,49 @@ func (r Reads) OrganizationKey(ctx context.Context, organization uuid.UUID) (Org
 }
 
 // While the key of an organization is replaced, a host has the next one from the moment on at which a login with it succeeded.
-const sqlKeyOfHost = `
-SELECT k.organization_id, CASE WHEN n.has_next THEN k.next_public_key ELSE k.public_key END AS public_key,
+const (
+	keyOfHost = `k.organization_id, CASE WHEN n.has_next THEN k.next_public_key ELSE k.public_key END AS public_key,
        CASE WHEN n.has_next THEN k.next_sealed ELSE k.private_sealed END AS private_sealed,
        CASE WHEN n.has_next THEN k.version + 1 ELSE k.version END AS version
-  FROM (SELECT h.organization_id, h.ssh_key_version > o.version AND o.next_public_key IS NOT NULL AS has_next
+  FROM (SELECT h.id, h.organization_id, h.ssh_key_version > o.version AND o.next_public_key IS NOT NULL AS has_next
           FROM hosts h
-          JOIN organization_keys o ON o.organization_id = h.organization_id
-         WHERE h.id = $1) n
+          JOIN organization_keys o ON o.organization_id = h.organization_id) n
   JOIN organization_keys k ON k.organization_id = n.organization_id`
+
+	sqlKeyOfHost = `
+SELECT ` + keyOfHost + `
+ WHERE n.id = $1`
+
+	sqlKeysOfHosts = `
+SELECT n.id AS host_id, ` + keyOfHost + `
+ WHERE n.id = ANY($1::UUID[])`
+)
 
 // KeyOfHost returns the key pair with which a host is reached.
 func (r Reads) KeyOfHost(ctx context.Context, host uuid.UUID) (OrganizationKey, error) {
 	return db.First[OrganizationKey](ctx, r.q, domain.ErrNotFound, sqlKeyOfHost, host)
 }
 
-const sqlProvedHostKey = `
-UPDATE hosts
-   SET ssh_key_version = $2, ssh_key_left = 0
- WHERE id = $1 AND ssh_key_version < $2`
-
-// ProvedHostKey notes that a login to a host succeeded with a key. It matters for hosts that were left behind by a replacement.
-func (tx *Tx) ProvedHostKey(ctx context.Context, host uuid.UUID, version int64) error {
-	tx.Touch(nounHost, host)
-	if _, err := tx.Exec(ctx, sqlProvedHostKey, host, version); err != nil {
-		return fmt.Errorf("note the key of a host: %w", err)
+// KeysOfHosts returns the key pair of each of several hosts, by the host.
+func (r Reads) KeysOfHosts(ctx context.Context, hosts []uuid.UUID) (map[uuid.UUID]OrganizationKey, error) {
+	type row struct {
+		HostID uuid.UUID `db:"host_id"`
+		OrganizationKey
 	}
-	return nil
+	found, err := db.Collect[row](ctx, r.q, sqlKeysOfHosts, hosts)
+	if err != nil {
+		return nil, fmt.Errorf("load the keys of hosts: %w", err)
+	}
+	keys := make(map[uuid.UUID]OrganizationKey, len(found))
+	for _, one := range found {
+		keys[one.HostID] = one.OrganizationKey
+	}
+	return keys, nil
+}
+
+// ProvedHostKey notes that a login to a host succeeded with a key.
+func (tx *Tx) ProvedHostKey(ctx context.Context, host uuid.UUID, key OrganizationKey) error {
+	return iam.ProvedHostKey(ctx, tx.Tx, key.OrganizationID, host, key.Version)
 }
 
 const sqlNewestPublicKey = `

@@ -27,7 +27,7 @@ var hostProbe = handler{
 		if err := tx.SetHostFacts(ctx, r.host.ID, *r.facts); err != nil {
 			return err
 		}
-		return tx.ProvedHostKey(ctx, r.host.ID, r.key.Version)
+		return tx.ProvedHostKey(ctx, r.host.ID, r.key)
 	},
 }
 

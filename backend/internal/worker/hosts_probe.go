@@ -39,11 +39,17 @@ func probeTogether(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	t := &together{r: r, hosts: map[string]store.Host{}, keys: map[uuid.UUID]store.OrganizationKey{}}
+	t := &together{r: r, hosts: map[string]store.Host{}}
+	ids := make([]uuid.UUID, len(hosts))
+	for i, h := range hosts {
+		t.hosts[h.Name], ids[i] = h, h.ID
+	}
+	if t.keys, err = r.w.db.KeysOfHosts(ctx, ids); err != nil {
+		return err
+	}
 	for _, h := range hosts {
-		t.hosts[h.Name] = h
-		if t.keys[h.ID], err = r.w.db.KeyOfHost(ctx, h.ID); err != nil {
-			return fmt.Errorf("load the key of host %s: %w", h.Name, err)
+		if _, ok := t.keys[h.ID]; !ok {
+			return fmt.Errorf("the organization of host %s has no key", h.Name)
 		}
 	}
 	targets, err := t.targets(ctx, hosts)
@@ -198,7 +204,7 @@ func (t *together) take(ctx context.Context, h store.Host, e ansible.Event) erro
 		if err := tx.SetHostFacts(ctx, now.ID, facts); err != nil {
 			return err
 		}
-		if err := tx.ProvedHostKey(ctx, now.ID, t.keys[now.ID].Version); err != nil {
+		if err := tx.ProvedHostKey(ctx, now.ID, t.keys[now.ID]); err != nil {
 			return err
 		}
 		if err := tx.EndJobHost(ctx, r.job.ID, now.ID, "", inShort(facts)); err != nil {

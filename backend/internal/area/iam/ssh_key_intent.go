@@ -44,6 +44,7 @@ func ReplaceSSHKey(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, ref 
 	if err := tx.One(ctx, before.CanReplace(), sqlReplaceSSHKey, at.ID, public, sealed, tx.Call().Actor.Name); err != nil {
 		return fmt.Errorf("keep the next SSH key: %w", err)
 	}
+	tx.Touch(SSHKeyNoun, at.ID)
 	if _, err := changeKeys(ctx, tx.Tx, at.ID, sqlUnprovedSSHKey, at.ID, before.Version+1); err != nil {
 		return err
 	}
@@ -206,6 +207,13 @@ func (w KeyWork) Private(keys *secret.Keyset) ([]byte, error) {
 // ProvedKey notes that a login with the newest key succeeded: from then on the host is reached with it.
 func (w KeyWork) ProvedKey(ctx context.Context, tx *db.Tx, by audit.Actor) error {
 	return w.note(ctx, tx, by, "host.change_ssh_key", sqlProveSSHKey)
+}
+
+// ProvedHostKey notes that a login to a host succeeded with a version of its organization's key. A host that was left behind by a
+// replacement is reached again then.
+func ProvedHostKey(ctx context.Context, tx *db.Tx, organization, host uuid.UUID, version int64) error {
+	_, err := changeKeys(ctx, tx, organization, sqlProveSSHKey, host, version)
+	return err
 }
 
 // DroppedKeys notes that no former key is left on the host.

@@ -162,12 +162,14 @@ func hostForKey(ctx context.Context, q db.Reader, id uuid.UUID) (hostWithKey, er
 	return h, nil
 }
 
-// changeKeys runs a statement that changes what is known of the keys of hosts, and makes what looks at them due.
+// changeKeys runs a statement that changes hosts and returns their ids. If there are any, the policies of these hosts and of the key run.
 func changeKeys(ctx context.Context, tx *db.Tx, organization uuid.UUID, sql db.Statement, args ...any) (int, error) {
 	changed, err := db.IDs(ctx, tx.Reader, "note the SSH keys of hosts", sql, args...)
 	for _, id := range changed {
-		tx.Touch("host", id)
+		tx.Touch(PartHost, id)
 	}
-	tx.Touch(SSHKeyNoun, organization)
+	if len(changed) > 0 {
+		tx.Touch(SSHKeyNoun, organization)
+	}
 	return len(changed), err
 }

@@ -85,7 +85,7 @@ func SnapshotDue(ctx context.Context, tx *db.Tx, kinds *work.Registry, cluster u
 		return false, fmt.Errorf("list the snapshots of a cluster: %w", err)
 	}
 	now := time.Now()
-	if c.Hosted || c.State != ClusterActive && c.State != ClusterDegraded || !c.Plan().Stale(newest(taken), now, 0) || c.SnapshotAskedAt != nil && now.Sub(*c.SnapshotAskedAt) < snapshotPatience {
+	if c.CanSnapshot() != nil || !c.Plan().Stale(Newest(taken), now, 0) || c.SnapshotAskedAt != nil && now.Sub(*c.SnapshotAskedAt) < snapshotPatience {
 		return false, nil
 	}
 	wanted, err := c.snapshotJob(ctx, tx)
@@ -106,7 +106,8 @@ func SnapshotDue(ctx context.Context, tx *db.Tx, kinds *work.Registry, cluster u
 	return true, audit.Append(ctx, tx, actor, told)
 }
 
-func newest(taken []Snapshot) *Snapshot {
+// Newest is the first of the snapshots of a cluster; nil for none.
+func Newest(taken []Snapshot) *Snapshot {
 	if len(taken) == 0 {
 		return nil
 	}
@@ -181,8 +182,8 @@ func DeleteSnapshot(ctx context.Context, tx *intent.Tx, ref scope.Ref[Snapshot],
 	return tx.Event(ctx, s.entry("delete", s.facts(), nil))
 }
 
-// ExpireSnapshots removes the snapshots of a cluster that its plan no longer keeps, and what jobs that failed left. Each is an event, but for
-// what never was whole.
+// ExpireSnapshots removes the snapshots of a cluster that its plan no longer keeps, with an event for each. It also removes the unfinished
+// ones that failed jobs left; nobody saw those, so there is no event.
 func ExpireSnapshots(ctx context.Context, tx *db.Tx, cluster uuid.UUID) (gone int, err error) {
 	c, err := holdCluster(ctx, tx, cluster)
 	if err != nil {

@@ -44,6 +44,8 @@ type SSHKeys struct {
 const (
 	keysAtOnce = 10
 	keysPause  = 30 * time.Minute
+	// keyLook is how soon a replacement that is under way is looked at again: jobs that fail or back off wake nobody.
+	keyLook = 30 * time.Second
 )
 
 // SSHKeyPolicy is the name of the policy that replaces the SSH keys of organizations.
@@ -157,7 +159,7 @@ func (s SSHKeys) drop(ctx context.Context, a *work.Attempt) error {
 func (s SSHKeys) Policy() reconcile.Policy {
 	return reconcile.Policy{
 		Name: SSHKeyPolicy, Why: "the replacement of an SSH key goes on with nobody logged in, and hosts that could not be reached are tried again",
-		Interval: 30 * time.Second, Jitter: 5 * time.Second, Timeout: 2 * time.Minute, Triggers: []string{iam.SSHKeyNoun}, Observes: true,
+		Interval: 5 * time.Minute, Jitter: 30 * time.Second, Timeout: 2 * time.Minute, Triggers: []string{iam.SSHKeyNoun}, Observes: true,
 		Run: func(ctx context.Context, item reconcile.Item) (out reconcile.Outcome, err error) {
 			replaced, err := iam.ReplacedSSHKeys(ctx, s.DB.Reader)
 			if err != nil || item.Observe {
@@ -169,6 +171,9 @@ func (s SSHKeys) Policy() reconcile.Policy {
 					return out, fmt.Errorf("replace the SSH key of organization %s: %w", id, err)
 				}
 				out.Changed += n
+			}
+			if len(replaced) > 0 {
+				out.Again = keyLook
 			}
 			return out, nil
 		},

@@ -29,11 +29,7 @@ func (s steps) renewCertificates(ctx context.Context, a *work.Attempt) error {
 	if err := a.Arguments(&args); err != nil {
 		return fmt.Errorf("read the arguments of the job: %w", err)
 	}
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	client, err := s.open(w.Cluster)
+	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
 	}

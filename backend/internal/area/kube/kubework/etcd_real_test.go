@@ -179,13 +179,15 @@ func (h hostOfEtcd) snapshot(id uuid.UUID) (taken kube.TakenSnapshot, packed []b
 		h.Fatalf("%+v: %v", taken, err)
 	}
 	of := kube.Snapshot{Stored: taken.Stored, Parts: taken.Parts}
-	b := batch{plain: make([][]byte, taken.Parts), of: of}
+	b := batch{of: of, plain: map[int64][]byte{}}
 	for number := range taken.Parts {
+		b.wanted = append(b.wanted, number)
 		if err := b.take(h.must(map[string]any{"state": "part", "snapshot": id, "number": number})); err != nil {
 			h.Fatal(err)
 		}
+		packed = append(packed, b.plain[number]...)
 	}
-	return taken, bytes.Join(b.plain, nil)
+	return taken, packed
 }
 
 // TestRealSnapshotOfEtcd: taken through TLS by the module, brought in parts, and what etcdutl reads again.

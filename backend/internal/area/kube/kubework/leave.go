@@ -22,11 +22,7 @@ func (w world) leaving() []kube.Node {
 
 // drain empties the nodes that leave. A machine that was declared lost runs nothing any more.
 func (s steps) drain(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	client, err := s.open(w.Cluster)
+	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -66,11 +62,7 @@ func drainNode(ctx context.Context, client *kubeapi.Client, name string) error {
 // remove takes nodes out of etcd and out of the cluster. A member of etcd goes only if the others can decide without it, as
 // they themselves say.
 func (s steps) remove(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	client, err := s.open(w.Cluster)
+	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
 	}

@@ -58,11 +58,7 @@ func etcdWell(members []member) error {
 
 // members joins control planes, one after the other. etcd is asked before each: it may have to decide without the new one.
 func (s steps) members(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	client, err := s.open(w.Cluster)
+	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
 	}

@@ -158,11 +158,7 @@ func (s steps) restartKubelets(ctx context.Context, a *work.Attempt) error {
 
 // nodesBack waits until every node is ready that can be.
 func (s steps) nodesBack(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	client, err := s.open(w.Cluster)
+	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -141,22 +142,19 @@ func (s steps) bringParts(ctx context.Context, a *work.Attempt) error {
 		if err != nil || len(missing) == 0 {
 			return err
 		}
-		first := missing[0]
-		batch := batch{first: first, plain: make([][]byte, min(partsAPlay, taken.Parts-first)), of: taken}
-		vars := partsVars{Node: n.Name, ID: taken.ID}
-		for i := range batch.plain {
-			vars.Numbers = append(vars.Numbers, first+int64(i))
-		}
+		vars := partsVars{Node: n.Name, ID: taken.ID, Numbers: missing[:min(partsAPlay, len(missing))]}
+		batch := batch{of: taken, wanted: vars.Numbers, plain: map[int64][]byte{}}
 		_, err = s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.EtcdPlaybook, File: partsFile, Vars: vars, Each: batch.take})
 		if err != nil {
 			return err
 		}
-		for i, plain := range batch.plain {
-			if plain == nil {
-				return &work.Error{Code: "host_answer", Message: fmt.Sprintf("The host %s did not send part %d of the snapshot.", n.Name, first+int64(i))}
+		for _, number := range batch.wanted {
+			plain, ok := batch.plain[number]
+			if !ok {
+				return &work.Error{Code: "host_answer", Message: fmt.Sprintf("The host %s did not send part %d of the snapshot.", n.Name, number)}
 			}
-			sealed := cipher.Seal(first+int64(i), plain)
-			if err := s.record(ctx, a, func(tx *db.Tx) error { return kube.PutPart(ctx, tx, taken.ID, first+int64(i), sealed) }); err != nil {
+			sealed := cipher.Seal(number, plain)
+			if err := s.record(ctx, a, func(tx *db.Tx) error { return kube.PutPart(ctx, tx, taken.ID, number, sealed) }); err != nil {
 				return err
 			}
 		}
@@ -196,9 +194,9 @@ func missingParts(ctx context.Context, q db.Reader, of kube.Snapshot) (missing [
 
 // batch is the parts that one play brings.
 type batch struct {
-	first int64
-	plain [][]byte
-	of    kube.Snapshot
+	of     kube.Snapshot
+	wanted []int64          // their numbers
+	plain  map[int64][]byte // by number, as they came
 }
 
 // take takes one part as a host sends it.
@@ -211,11 +209,10 @@ func (b batch) take(answer json.RawMessage) error {
 		return &work.Error{Code: "host_answer", Message: "The host sent what is no part of a snapshot."}
 	}
 	content, err := base64.StdEncoding.DecodeString(said.Content)
-	at := said.Number - b.first
-	if err != nil || at < 0 || at >= int64(len(b.plain)) || int64(len(content)) != b.of.PartSize(said.Number) {
+	if err != nil || !slices.Contains(b.wanted, said.Number) || int64(len(content)) != b.of.PartSize(said.Number) {
 		return &work.Error{Code: "host_answer", Message: fmt.Sprintf("The host sent part %d of the snapshot with %d bytes, which does not fit.", said.Number, len(content))}
 	}
-	b.plain[at] = content
+	b.plain[said.Number] = content
 	return nil
 }
 

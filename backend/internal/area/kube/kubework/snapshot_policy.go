@@ -42,11 +42,7 @@ func (c Config) lookAtSnapshots(ctx context.Context, cluster kube.Cluster, obser
 	if err != nil {
 		return out, fmt.Errorf("list the snapshots of a cluster: %w", err)
 	}
-	var newest *kube.Snapshot
-	if len(taken) > 0 {
-		newest = &taken[0]
-	}
-	plan, now := cluster.Plan(), time.Now()
+	newest, plan, now := kube.Newest(taken), cluster.Plan(), time.Now()
 	found := reconcile.Condition{Type: "snapshot_fresh", Status: reconcile.True, Reason: "fresh", Threshold: 1}
 	switch {
 	case plan.Hours == 0:

@@ -81,6 +81,16 @@ func (s steps) load(ctx context.Context, a *work.Attempt) (w world, err error) {
 	return w, nil
 }
 
+// loadOpen is load with a client of the cluster's API server, which the caller closes.
+func (s steps) loadOpen(ctx context.Context, a *work.Attempt) (world, *kubeapi.Client, error) {
+	w, err := s.load(ctx, a)
+	if err != nil {
+		return w, nil, err
+	}
+	client, err := s.open(w.Cluster)
+	return w, client, err
+}
+
 // nodesOfRole are the nodes of a role.
 func (w world) nodesOfRole(role string) []kube.Node {
 	return slices.DeleteFunc(slices.Clone(w.nodes), func(n kube.Node) bool { return n.Role != role })
@@ -173,11 +183,7 @@ const (
 )
 
 func (s steps) api(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	client, err := s.open(w.Cluster)
+	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -203,11 +209,7 @@ func notYet(ctx context.Context, pause time.Duration, err error) error {
 }
 
 func (s steps) workers(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	client, err := s.open(w.Cluster)
+	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -325,11 +327,7 @@ func hasStep(a *work.Attempt, name string) bool {
 }
 
 func (s steps) ready(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	client, err := s.open(w.Cluster)
+	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
 	}
