@@ -84,8 +84,7 @@ func SnapshotDue(ctx context.Context, tx *db.Tx, kinds *work.Registry, cluster u
 	if err != nil {
 		return false, fmt.Errorf("list the snapshots of a cluster: %w", err)
 	}
-	now := time.Now()
-	if c.CanSnapshot() != nil || !c.Plan().Stale(Newest(taken), now, 0) || c.SnapshotAskedAt != nil && now.Sub(*c.SnapshotAskedAt) < snapshotPatience {
+	if !c.wantsSnapshot(Newest(taken), time.Now()) {
 		return false, nil
 	}
 	wanted, err := c.snapshotJob(ctx, tx)
@@ -104,6 +103,12 @@ func SnapshotDue(ctx context.Context, tx *db.Tx, kinds *work.Registry, cluster u
 	told := c.entry("snapshot", nil, nil)
 	told.JobID = job
 	return true, audit.Append(ctx, tx, actor, told)
+}
+
+// wantsSnapshot says whether a cluster can take a snapshot, its plan wants one, and none was asked for a short while ago.
+func (c Cluster) wantsSnapshot(newest *Snapshot, now time.Time) bool {
+	asked := c.SnapshotAskedAt != nil && now.Sub(*c.SnapshotAskedAt) < snapshotPatience
+	return c.CanSnapshot() == nil && c.Plan().Stale(newest, now, 0) && !asked
 }
 
 // Newest is the first of the snapshots of a cluster; nil for none.
