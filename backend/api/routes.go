@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // Route is one row of the table of routes. Nobody passes without Permission;
@@ -135,6 +136,17 @@ func addRoutes(routes ...Route) bool {
 	Routes = append(Routes, routes...)
 	return true
 }
+
+// adding are routes that add something to a workspace by another verb than create.
+var adding = map[string]bool{
+	"initialize-host": true, "relayout-host": true, "refence-host": true, // units
+	"adopt-dns-record":  true,
+	"add-cluster-nodes": true, "replace-cluster-node": true,
+	"wake-hosted-control-plane": true,
+}
+
+// Adds tells whether the route adds something to its workspace: it is refused where that is being deleted.
+func (r Route) Adds() bool { return strings.HasSuffix(r.Permission, ":create") || adding[r.ID] }
 
 // RouteOf returns the route with this operation id.
 func RouteOf(id string) (Route, bool) {

@@ -4,7 +4,7 @@ import "net/http"
 
 // Cascade confirms the deletion of a scope with all that is in it.
 type Cascade struct {
-	Confirm string `json:"confirm,omitempty" maxLength:"63" doc:"name of the scope; needed with plan_id"`
+	Confirm string `json:"confirm,omitempty" maxLength:"63" doc:"name of the scope; needed with plan_id, and for a scope without workspaces, which is deleted at once"`
 }
 
 // CascadePlanning is how the deletion of a scope with all that is in it is planned, or bound to its plan. One of the two is given.

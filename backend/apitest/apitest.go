@@ -108,7 +108,7 @@ func (s *Site) areas() app.Areas {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.keys = keys
+	s.keys, s.site.Keyset = keys, keys
 	d := s.site.DB.DB
 	areas, err := app.NewAreas(app.Parts{DB: d, Engine: kernel.Engine{DB: d}, Keyset: keys, Config: config.Config{
 		DNSResolver: &netip.AddrPort{}, ChannelNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},

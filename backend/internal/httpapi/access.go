@@ -169,9 +169,20 @@ func forbidden(permission string) error {
 	return problem(http.StatusForbidden, "forbidden", fmt.Sprintf("You do not have the permission %s here.", permission))
 }
 
-// suspended refuses what would change something where that is suspended.
-func (s *Server) suspended(ctx context.Context, route api.Route) error {
+// closed refuses what would change something where that is suspended, and what would add something where that is being deleted.
+func (s *Server) closed(ctx context.Context, route api.Route) error {
 	r := requestOf(ctx)
+	if r.at.Deleting && r.creates { // or it was a moment ago
+		at, err := scope.WorkspaceByID(ctx, s.db.Reader, domain.ErrNotFound, r.at.Workspace)
+		switch {
+		case errors.Is(err, domain.ErrNotFound):
+			return noWorkspace()
+		case err != nil:
+			return err
+		case at.Deleting:
+			return scope.ErrDeleting
+		}
+	}
 	if !r.at.Suspended || route.Method == http.MethodGet {
 		return nil
 	}

@@ -47,7 +47,6 @@ func (s *Server) admit(ctx context.Context, permission, authorization string) er
 	if bearer.Stale {
 		s.uses.note(bearer.TokenID)
 	}
-	requestOf(ctx).creates = strings.HasSuffix(permission, ":create")
 	begun := time.Now()
 	err = s.permit(ctx, permission)
 	s.metrics.decided.Observe(time.Since(begun).Seconds())
@@ -105,11 +104,11 @@ func errNoBearer() error {
 func (s *Server) authenticate(route api.Route) func(huma.Context, func(huma.Context)) {
 	return func(c huma.Context, next func(huma.Context)) {
 		r := requestOf(c.Context())
-		r.route, r.workspace = route.ID, c.Header(api.WorkspaceHeader)
+		r.route, r.workspace, r.creates = route.ID, c.Header(api.WorkspaceHeader), route.Adds()
 		if route.Permission != "" {
 			err := s.admit(c.Context(), route.Permission, c.Header("Authorization"))
 			if err == nil {
-				err = s.suspended(c.Context(), route)
+				err = s.closed(c.Context(), route)
 			}
 			if err != nil {
 				s.answer(c, s.asProblem(c.Context(), err))

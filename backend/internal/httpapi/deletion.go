@@ -49,7 +49,7 @@ func (s *Server) cascade(c Cascade) func(context.Context, *cascadeInput) (*plann
 		case in.Plan:
 			return s.planCascade(ctx, c.Noun, found.ID)
 		case in.PlanID == "":
-			return nil, domain.Conflictf("plan_required", "a scope is deleted with all that is in it by a plan only; create a plan of it first (plan=true)")
+			return s.cascadeEmpty(ctx, c, found, in.Body.Confirm)
 		}
 		plan, ok := id(in.PlanID)
 		if !ok {
@@ -71,6 +71,19 @@ func (s *Server) cascade(c Cascade) func(context.Context, *cascadeInput) (*plann
 		}
 		return &planned{Location: jobURL(m.job), ETag: etag(after.Version), Body: after.Shown}, nil
 	}
+}
+
+// cascadeEmpty deletes a scope without workspaces at once. Any other one needs a plan.
+func (s *Server) cascadeEmpty(ctx context.Context, c Cascade, found CascadeScope, confirm string) (*planned, error) {
+	_, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
+		err := s.intents.DeleteEmptyScope(ctx, call, intent.Cascade{Kind: c.Noun, ID: found.ID, Confirm: confirm, Release: s.cfg.Version})
+		return made{object: found.ID}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	found.Shown.State, found.Shown.Operations = "deleting", []api.Operation{}
+	return &planned{Body: found.Shown}, nil
 }
 
 func orError(err, otherwise error) error {

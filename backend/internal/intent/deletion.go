@@ -148,6 +148,43 @@ func (in *Intents) DeleteScope(ctx context.Context, call Call, c Cascade) (job u
 	return job, err
 }
 
+// DeleteEmptyScope deletes a scope without workspaces, with the scopes in it, in one transaction: no job has anything to end. A scope
+// with workspaces needs a plan, and so does one that needs approvals.
+func (in *Intents) DeleteEmptyScope(ctx context.Context, call Call, c Cascade) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
+		d, err := iam.HoldDeletion(ctx, tx.Tx, c.Kind, c.ID)
+		if err != nil {
+			return err
+		}
+		if len(d.Workspaces()) > 0 {
+			return domain.Conflictf("plan_required", "a scope is deleted with all that is in it by a plan only; create a plan of it first (plan=true)")
+		}
+		if c.Confirm != d.Top.Name {
+			return &domain.Invalid{Fields: []domain.FieldError{{Field: "confirm", Problem: "type the name of the " + c.Kind + ", " + d.Top.Name}}}
+		}
+		if err := d.StopsNow(); err != nil {
+			return err
+		}
+		rules, err := iam.ApprovalRulesAt(ctx, tx.Reader, append(d.IDs(), d.Approvers()...))
+		if err != nil {
+			return err
+		}
+		if asked := iam.ApprovalFor(rules, iam.ScopeDelete.Name); asked.Needed > 0 {
+			return domain.Conflictf("approval_required", "a rule asks for approvals, and the plan that people approve stands in a workspace: create a workspace in it first, then a plan")
+		}
+		if err := iam.OnlyThisRelease(ctx, tx.Tx, c.Release, "they would let new objects into what is being deleted"); err != nil {
+			return err
+		}
+		if err := d.Begin(ctx, tx.Tx); err != nil {
+			return err
+		}
+		if err := iam.Finish(ctx, tx.Tx, call.Actor, c.Kind, c.ID, uuid.Nil); err != nil {
+			return err
+		}
+		return recordMade(ctx, tx, call, d.Top.Kind, d.Top.ID, uuid.Nil)
+	})
+}
+
 func (in *Intents) beginDeletion(ctx context.Context, tx *store.Tx, call Call, p store.Plan, d iam.Deletion, release string) (uuid.UUID, error) {
 	if err := iam.OnlyThisRelease(ctx, tx.Tx, release, "they would let new objects into what is being deleted"); err != nil {
 		return uuid.Nil, err

@@ -73,7 +73,12 @@ func (d *scopeDeletion) run(ctx context.Context, c *client.Client, s api.Scope) 
 	p := api.Plan{ID: d.planID}
 	if d.planID == "" {
 		var err error
-		if p, err = d.calls.plan(c, ctx, s.ID); err != nil {
+		var problem *api.Problem
+		p, err = d.calls.plan(c, ctx, s.ID)
+		if errors.As(err, &problem) && problem.Code == "no_workspace" && !d.asPlan {
+			return d.empty(ctx, c, s)
+		}
+		if err != nil {
 			return err
 		}
 		if err := d.show(p); err != nil || d.asPlan {
@@ -98,6 +103,18 @@ func (d *scopeDeletion) run(ctx context.Context, c *client.Client, s api.Scope) 
 		in = " --workspace " + after.Deletion.Workspace
 	}
 	d.app.Say("Job %s deletes it. Follow it with: kloigos job follow %s%s", job, job, in)
+	return nil
+}
+
+// empty deletes a scope without workspaces, with the scopes in it: there is no plan of that.
+func (d *scopeDeletion) empty(ctx context.Context, c *client.Client, s api.Scope) error {
+	if err := d.app.Ask(ctx, d.yes, "Delete "+s.Path+" with the scopes in it? No workspace is in it."); err != nil {
+		return err
+	}
+	if _, _, err := d.calls.cascade(c, ctx, s.ID, api.Cascade{Confirm: s.Name}); err != nil {
+		return err
+	}
+	d.app.Say("%s is deleted.", s.Path)
 	return nil
 }
 

@@ -135,6 +135,7 @@ func TestScopesAreChanged(t *testing.T) {
 	s.api.Answer("delete-workspace", 204, nil)
 	s.wantRedirectTo(s.post("/w/acme/web/live/workspaces/"+workspaceID+"/delete", url.Values{"confirm": {"live"}, "version": {"2"}}), "/projects/"+projectID+"?said=scope-deleted")
 	s.deletesAll()
+	s.deletesHollow()
 	moved := workspaceOf()
 	moved.Path = "acme/shop/live"
 	s.api.Answer("move-workspace", 200, moved)
@@ -169,6 +170,21 @@ func (s *site) deletesAll() {
 	s.api.Answer("get-workspace", 200, deleting)
 	s.wantText(s.get("/w/acme/web/live/workspaces/"+workspaceID), "/w/acme/web/live/jobs/"+planID, "deleting")
 	s.api.Answer("get-workspace", 200, workspaceOf())
+}
+
+// deletesHollow deletes a project without workspaces at once, after its name was typed: no plan shows what goes.
+func (s *site) deletesHollow() {
+	s.t.Helper()
+	hollow, at := projectOf(), "/projects/"+projectID
+	hollow.Operations = []api.Operation{{Name: "cascade", Allowed: true}}
+	s.api.Answer("get-project", 200, hollow)
+	s.api.Answer("list-workspaces", 200, apitest.Page[api.Scope]())
+	s.wantText(s.get("/w/acme/web/live"+at), "It goes at once", `name="confirm"`)
+	s.api.Answer("cascade-project", 202, hollow)
+	s.wantText(s.post(at+"/cascade", url.Values{"confirm": {"other"}}), "he typed text is not web")
+	s.wantRedirectTo(s.post(at+"/cascade", url.Values{"confirm": {"web"}}), "/organizations/"+organizationID+"?said=scope-deleted")
+	s.api.Answer("get-project", 200, projectOf())
+	s.api.Answer("list-workspaces", 200, apitest.Page(workspaceOf()))
 }
 
 // What may not be done has no button: one question for each scope.

@@ -58,23 +58,24 @@ type level struct {
 	suspend, resume   func(*client.Client, context.Context, string, ...client.Option) (api.Scope, error)
 	remove            func(*client.Client, context.Context, string, ...client.Option) error
 	cascade           func(*client.Client, context.Context, string, ...client.Option) (api.Plan, error) // a plan of it
+	cascadeNow        func(*client.Client, context.Context, string, api.Cascade, ...client.Option) (api.Scope, string, error)
 }
 
 var levels = map[string]level{
 	"organization": {
 		"organization", "/organizations", "An organization holds projects. Others can't see, guess or count what is in it.",
 		(*client.Client).GetOrganization, (*client.Client).ChangeOrganization, (*client.Client).SuspendOrganization, (*client.Client).ResumeOrganization, (*client.Client).DeleteOrganization,
-		(*client.Client).PlanOrganizationCascade,
+		(*client.Client).PlanOrganizationCascade, (*client.Client).CascadeOrganization,
 	},
 	"project": {
 		"project", "/projects", "A project holds workspaces.",
 		(*client.Client).GetProject, (*client.Client).ChangeProject, (*client.Client).SuspendProject, (*client.Client).ResumeProject, (*client.Client).DeleteProject,
-		(*client.Client).PlanProjectCascade,
+		(*client.Client).PlanProjectCascade, (*client.Client).CascadeProject,
 	},
 	"workspace": {
 		"workspace", "/workspaces", "A workspace holds hosts, units, allocations, addresses, DNS zones and channels.",
 		(*client.Client).GetWorkspace, (*client.Client).ChangeWorkspace, (*client.Client).SuspendWorkspace, (*client.Client).ResumeWorkspace, (*client.Client).DeleteWorkspace,
-		(*client.Client).PlanWorkspaceCascade,
+		(*client.Client).PlanWorkspaceCascade, (*client.Client).CascadeWorkspace,
 	},
 }
 
@@ -236,6 +237,9 @@ func (l level) draw(r *page.Request, status int, s api.Scope, wrong ui.Problems)
 	if err := v.fill(r); err != nil {
 		return err
 	}
+	if s.Kind != "workspace" && len(v.Workspaces) == 0 {
+		v.withoutPlan()
+	}
 	who, err := r.Who()
 	if err != nil {
 		return err
@@ -251,6 +255,16 @@ func (l level) draw(r *page.Request, status int, s api.Scope, wrong ui.Problems)
 		}
 	}
 	return r.Show(page.View{Title: s.Path, Nav: "/organizations", Status: status, Body: scopePage(v)})
+}
+
+// withoutPlan has the scopes in it deleted at once: where there is no workspace, no plan shows what goes.
+func (v *view) withoutPlan() {
+	for i, o := range v.Operations {
+		if o.Name == "cascade" {
+			v.Operations[i].Confirm, v.Operations[i].Typed = v.Scope.Name, "its name"
+			v.Operations[i].What = "No workspace is in it, so nothing lives in it. It goes at once, with the scopes in it."
+		}
+	}
 }
 
 // fill asks for what is in the scope.
@@ -346,6 +360,9 @@ func (l level) planCascade(r *page.Request) error {
 	if err != nil {
 		return err
 	}
+	if r.Form("confirm") != "" {
+		return l.cascadeEmpty(r, s)
+	}
 	p, err := l.cascade(r.API, r.Ctx, s.ID)
 	if err != nil {
 		return l.refused(r, s, err)
@@ -355,6 +372,20 @@ func (l level) planCascade(r *page.Request) error {
 		return err
 	}
 	return r.Go("/w/"+in.Path+"/plans/"+p.ID, "")
+}
+
+// cascadeEmpty deletes a scope without workspaces at once: there is no plan of that.
+func (l level) cascadeEmpty(r *page.Request, s api.Scope) error {
+	err := r.Typed(s.Name)
+	if err == nil {
+		_, _, err = l.cascadeNow(r.API, r.Ctx, s.ID, api.Cascade{Confirm: s.Name})
+	}
+	if err != nil {
+		return l.refused(r, s, err)
+	}
+	r.Renamed(s.Path, "")
+	up := above(s)
+	return r.Go(up[len(up)-1].Href, "scope-deleted")
 }
 
 func (l level) showEdit(r *page.Request) error { return l.drawEdit(r, fiber.StatusOK, ui.Form{}) }

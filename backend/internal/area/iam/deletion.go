@@ -82,7 +82,15 @@ func (d Deletion) Anchor() (uuid.UUID, error) {
 	if in := d.Workspaces(); len(in) > 0 {
 		return in[0], nil
 	}
-	return uuid.Nil, fault.Conflictf("no_workspace", "There is no workspace in the %s %s, so nothing lives in it. Delete what is in it one by one.", d.Top.Kind, d.Top.Path())
+	return uuid.Nil, fault.Conflictf("no_workspace", "There is no workspace in the %s %s, so nothing lives in it and no plan is needed. Confirm its name to delete it at once.", d.Top.Kind, d.Top.Path())
+}
+
+// StopsNow tells why nothing of it can be deleted; nil if it can.
+func (d Deletion) StopsNow() error {
+	if len(d.Stops) == 0 {
+		return nil
+	}
+	return fault.Conflictf("scope_stays", "The %s %s stops the deletion. %s", d.Stops[0].Noun, d.Stops[0].Name, d.Stops[0].Why)
 }
 
 // Approvers are the scopes whose approvers decide about the deletion: the one that goes, and those above it.

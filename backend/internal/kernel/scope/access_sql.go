@@ -68,6 +68,7 @@ type Located struct {
 	OrgName      string    `db:"organization_name"`
 	Type         string    `db:"type"`
 	Suspended    bool      `db:"suspended"` // it, its project or its organization
+	Deleting     bool      `db:"deleting"`  // it goes with all that is in it
 }
 
 // Place is where the workspace stands.
@@ -79,7 +80,8 @@ func (l Located) Path() string { return l.OrgName + "/" + l.ProjectName + "/" + 
 const sqlLocated = `
 SELECT w.id AS workspace_id, p.id AS project_id, o.id AS organization_id, w.name AS workspace_name, p.name AS project_name,
        o.name AS organization_name, w.type,
-       (w.state = 'suspended' OR p.state = 'suspended' OR o.state = 'suspended') AS suspended
+       (w.state = 'suspended' OR p.state = 'suspended' OR o.state = 'suspended') AS suspended,
+       w.state = 'deleting' AS deleting
   FROM workspaces w
   JOIN projects p ON p.id = w.project_id
   JOIN organizations o ON o.id = p.organization_id

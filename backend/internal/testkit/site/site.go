@@ -32,6 +32,7 @@ import (
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
@@ -53,6 +54,8 @@ type Site struct {
 	Policy  domain.TargetPolicy
 	// PrivateKey is the organization's; it must not be seen anywhere.
 	PrivateKey string
+	// Keyset opens the keys of organizations that a test makes by the API; nil if it makes none.
+	Keyset *secret.Keyset
 
 	once   sync.Once
 	server *SSHServer
@@ -228,12 +231,15 @@ func NewKey(t testing.TB) (private, public string) {
 	return string(pem.EncodeToMemory(block)), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
 }
 
-// opener opens what New sealed.
-type opener struct{}
+// opener opens what New sealed, and what a keyset did.
+type opener struct{ keyset *secret.Keyset }
 
-func (opener) Open(sealed []byte, associated string) ([]byte, error) {
+func (o opener) Open(sealed []byte, associated string) ([]byte, error) {
 	private, ok := bytes.CutPrefix(sealed, []byte("sealed:"))
-	if !ok || associated != domain.DefaultOrganization.String() {
+	switch {
+	case !ok && o.keyset != nil:
+		return o.keyset.Open(sealed, associated)
+	case !ok || associated != domain.DefaultOrganization.String():
 		return nil, fmt.Errorf("not sealed for %s", associated)
 	}
 	return private, nil
@@ -259,7 +265,7 @@ func (b *Backend) Stopped() <-chan struct{} { return b.stopped }
 
 // Worker carries jobs out; it counts in a registry, if not nil.
 func (s *Site) Worker(r *prometheus.Registry) *worker.Worker {
-	return worker.New(s.DB, s.Runner, opener{}, worker.Config{Name: "backend-1", Targets: s.Policy, Metrics: r})
+	return worker.New(s.DB, s.Runner, opener{s.Keyset}, worker.Config{Name: "backend-1", Targets: s.Policy, Metrics: r})
 }
 
 // Work is what backends do by default.
