@@ -27,6 +27,7 @@ type Picture struct {
 	UIDs        []UIDSeen
 	Quotas      []QuotaSeen
 	Strays      []StraySeen // allocations on hosts of other workspaces that no grant let in
+	Snapshots   []SnapshotSeen
 }
 
 // HostSeen is a host, removed ones included, and who holds it.
@@ -118,6 +119,24 @@ type UntoldSeen struct {
 	Name  string    `db:"name"`
 	State string    `db:"state"`
 }
+
+// SnapshotSeen is a snapshot of a cluster that was taken, and whose parts are not all there.
+type SnapshotSeen struct {
+	ID      uuid.UUID `db:"id"`
+	Cluster string    `db:"cluster"`
+	Parts   int64     `db:"parts"`  // that it has
+	Stored  int64     `db:"stored"` // that are there
+}
+
+const sqlSeeSnapshots = `
+SELECT s.id, c.name AS cluster, s.parts, count(p.number) AS stored
+  FROM kube_snapshots s
+  JOIN kube_clusters c ON c.id = s.cluster_id
+  LEFT JOIN kube_snapshot_parts p ON p.snapshot_id = s.id
+ WHERE s.taken_at IS NOT NULL
+ GROUP BY s.id, c.name, s.parts
+HAVING count(p.number) <> s.parts OR max(p.number) <> s.parts - 1
+ ORDER BY s.id`
 
 // JobHostsSeen is a job whose hosts, of which it has several, do not fit it, or
 // one of them is not there.
@@ -364,6 +383,10 @@ func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
 		{"steps", func() (err error) { p.Steps, err = db.Collect[StepsSeen](ctx, r.q, sqlSeeSteps, early); return }},
 		{"UIDs", func() (err error) { p.UIDs, err = db.Collect[UIDSeen](ctx, r.q, sqlSeeUIDs); return }},
 		{"shared hosts", func() (err error) { p.Strays, err = db.Collect[StraySeen](ctx, r.q, sqlSeeStrays); return }},
+		{"snapshots of clusters", func() (err error) {
+			p.Snapshots, err = db.Collect[SnapshotSeen](ctx, r.q, sqlSeeSnapshots)
+			return
+		}},
 		{"quotas", func() (err error) { p.Quotas, err = db.Collect[QuotaSeen](ctx, r.q, sqlSeeQuotas); return }},
 	} {
 		if err := read.do(); err != nil {

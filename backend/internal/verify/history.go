@@ -41,6 +41,13 @@ func sharedHostsAreGranted(g *ground) (rows []string) {
 	return rows
 }
 
+func snapshotsAreWhole(g *ground) (rows []string) {
+	for _, s := range g.Snapshots {
+		rows = append(rows, fmt.Sprintf("snapshot %s of the cluster %s has %d parts, and %d are there, or one has a wrong number", s.ID, s.Cluster, s.Parts, s.Stored))
+	}
+	return rows
+}
+
 func endsAreToldOnce(g *ground) (rows []string) {
 	for _, e := range g.Ends {
 		rows = append(rows, fmt.Sprintf("job %s (%s) is %s and was retried %d times; events tell of %d ends, %d of them of the present one",

@@ -103,6 +103,7 @@ func setup(t *testing.T) lived {
 	gone, err := l.Intents.DecommissionHost(t.Context(), l.Call, kept, 0) // which is thought better of
 	must(err)
 	must(l.Intents.CancelJob(t.Context(), l.Call, gone))
+	l.snapshots()
 	for _, r := range iam.Resources {
 		l.sql("INSERT INTO quotas (scope, scope_id, resource, amount, updated_by) VALUES ('project', '" + domain.DefaultProject.String() + "', '" + r + "', 1000000000000000, 'test')")
 	}
@@ -268,6 +269,13 @@ var breaks = map[string][][]string{
 			SELECT gen_random_uuid(), project_id, 'stray' FROM workspaces LIMIT 1 RETURNING id)
 			UPDATE allocations SET workspace_id = (SELECT id FROM w) WHERE id = :allocated`},
 	},
+	"snapshots_are_whole": {
+		{"DELETE FROM kube_snapshot_parts WHERE number = 0"},
+		{"DELETE FROM kube_snapshot_parts"},
+		{"UPDATE kube_snapshot_parts SET number = 2 WHERE number = 1"},
+		{"INSERT INTO kube_snapshot_parts (snapshot_id, number, content) SELECT id, 2, 'more' FROM kube_snapshots WHERE taken_at IS NOT NULL"},
+		{"UPDATE kube_snapshots SET taken_at = now() WHERE taken_at IS NULL"},
+	},
 	"hosts_fit_their_job": {
 		{"UPDATE job_hosts SET state = 'pending' WHERE job_id = :probe_job"},
 		{"UPDATE job_hosts SET state = 'failed', code = 'unreachable' WHERE job_id = :probe_job"},
@@ -424,6 +432,18 @@ func TestLostAcknowledgementsAreFound(t *testing.T) {
 	if len(broken) != 1 || !strings.Contains(broken[0], lost.String()) {
 		t.Errorf("%q", broken)
 	}
+}
+
+// snapshots are one that is whole, and one that is being taken.
+func (l lived) snapshots() {
+	l.sql(`INSERT INTO kube_clusters (id, workspace_id, name, kube_version, endpoint, pod_range, service_range, state, admin_key_sealed)
+		SELECT gen_random_uuid(), id, 'apps', 'v1.36.3', '192.0.2.1:6443', '10.244.0.0/16', '10.96.0.0/16', 'active', '' FROM workspaces LIMIT 1`)
+	l.sql(`INSERT INTO kube_snapshots (id, workspace_id, cluster_id, node, kube_version, key_sealed, size, stored, parts, sha256, begun_at, taken_at)
+		SELECT gen_random_uuid(), workspace_id, id, 'k1', kube_version, '', 9, 9, 2, '', now(), now() FROM kube_clusters`)
+	l.sql(`INSERT INTO kube_snapshots (id, workspace_id, cluster_id, node, kube_version, key_sealed, size, stored, parts, sha256, begun_at)
+		SELECT gen_random_uuid(), workspace_id, id, 'k1', kube_version, '', 9, 9, 3, '', now() FROM kube_clusters`)
+	l.sql("INSERT INTO kube_snapshot_parts (snapshot_id, number, content) SELECT id, 0, 'part' FROM kube_snapshots")
+	l.sql("INSERT INTO kube_snapshot_parts (snapshot_id, number, content) SELECT id, 1, 'part' FROM kube_snapshots WHERE taken_at IS NOT NULL")
 }
 
 // TestEveryInvariantIsBrokenSomewhere, or it might be one that can't fail.
