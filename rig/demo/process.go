@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"kloigos/rig/freeport"
 )
 
 // Group is the processes that the demo started. They end with it: in order and gently by Stop, at once by the kernel
@@ -206,7 +208,14 @@ func FreePorts(ctx context.Context, wanted, count int) ([]int, error) {
 	}()
 	ports := make([]int, 0, count)
 	for len(ports) < count {
-		listener, err := config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", wanted))
+		port := wanted
+		if port == 0 {
+			var err error
+			if port, err = freeport.Find(); err != nil {
+				return nil, fmt.Errorf("find a free port: %w", err)
+			}
+		}
+		listener, err := config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil && wanted != 0 {
 			wanted = 0
 			continue

@@ -23,6 +23,8 @@ import (
 	"time"
 
 	mdns "github.com/miekg/dns"
+
+	"kloigos/rig/freeport"
 )
 
 // Key is a TSIG key that a server knows.
@@ -180,7 +182,7 @@ func run(kind, program string, options Options, c config) (*Server, error) {
 func (s *Server) tryPort(path string, options Options, c config) (err error) {
 	port := options.Port
 	if port == 0 {
-		if port, err = freePort(options.Address); err != nil {
+		if port, err = freeport.Find(options.Address); err != nil {
 			return err
 		}
 	}
@@ -214,28 +216,11 @@ func newKey(algorithm string) Key {
 // FreePort is a port that is free on an address for both TCP and UDP.
 func FreePort(t testing.TB, address string) int {
 	t.Helper()
-	port, err := freePort(address)
+	port, err := freeport.Find(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return port
-}
-
-func freePort(address string) (int, error) {
-	for range 50 {
-		listener, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
-		if err != nil {
-			return 0, err
-		}
-		port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // a TCP listener
-		packets, err := net.ListenPacket("udp", listener.Addr().String())
-		_ = listener.Close()
-		if err == nil {
-			_ = packets.Close()
-			return port, nil
-		}
-	}
-	return 0, errors.New("no port is free for both TCP and UDP")
 }
 
 func zoneFile(o Options) string {

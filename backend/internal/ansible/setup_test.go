@@ -22,6 +22,8 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/sys/unix"
+
+	"kloigos/rig/freeport"
 )
 
 const (
@@ -161,12 +163,11 @@ func newKey(t *testing.T) (private []byte, public string) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Find("127.0.0.1", "127.0.0.2", "127.0.0.3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 func (b *bed) startSSHD(t *testing.T, program string, args ...string) {

@@ -20,11 +20,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"kloigos/rig/freeport"
 	"kloigos/rig/kube"
 )
 
@@ -248,12 +250,11 @@ func (c *Cluster) Eventually(what string, holds func() error) {
 // FreePort is one that nothing listens on.
 func FreePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
+	return strconv.Itoa(port)
 }
 
 type process struct {
