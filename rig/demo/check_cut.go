@@ -142,6 +142,10 @@ const (
 	// The file system needs some blocks for its own lists of them: the last part is written.
 	fillDisk = "sudo sh -ec 'fallocate --length $(( $(stat --file-system --format=%f /) * $(stat --file-system --format=%S /) - 134217728 )) " + ballast +
 		"; cat /dev/zero >" + ballast + ".rest 2>/dev/null || true'"
+	// The clock goes back by what it was moved: a time that was read here would be late by the time that a slow machine takes.
+	moved     = "/run/kloigos-check-clock"
+	moveClock = "sudo touch " + moved + " && sudo date --set '+10 minutes'"
+	backClock = "{ [ ! -e " + moved + " ] || sudo date --set '-10 minutes'; } && sudo rm -f " + moved
 )
 
 // clockAndDisk moves the clock of the host by ten minutes and fills its root file system to the last block. An agent that has to
@@ -150,14 +154,14 @@ func (c *checker) clockAndDisk(ctx context.Context) (err error) {
 	if c.second.a.ID == "" {
 		return errNoGround
 	}
-	_, err = c.i.VM.Run(ctx, fillDisk+" && sudo date --set '+10 minutes' && sudo systemctl restart kloigos-agent-read.service kloigos-agent.service")
+	_, err = c.i.VM.Run(ctx, fillDisk+" && "+moveClock+" && sudo systemctl restart kloigos-agent-read.service kloigos-agent.service")
 	if err == nil {
 		err = c.healthBecomes(ctx, holdsWithin, "degraded", "disk nearly full", "clock skew")
 	}
 	if err == nil {
 		err = c.causesAre(ctx, map[string]string{"disk_nearly_full": "/ is ", "clock_skew": "differs by "})
 	}
-	_, mended := c.i.VM.Run(ctx, fmt.Sprintf("sudo rm -f %s %s.rest; sudo date --set @%d", ballast, ballast, time.Now().Unix()))
+	_, mended := c.i.VM.Run(ctx, "sudo rm -f "+ballast+" "+ballast+".rest; "+backClock)
 	if err != nil || mended != nil {
 		return errors.Join(err, mended)
 	}
