@@ -37,6 +37,7 @@ type DeliveryPlan struct {
 	GapSeconds   *int            `json:"gap_seconds,omitempty" minimum:"0" maximum:"604800" doc:"between two waves, 60 unless given; five times that behind the first"`
 	ProofSeconds int             `json:"proof_seconds,omitempty" minimum:"10" maximum:"86400" default:"900" doc:"how long a host may take to prove the version"`
 	Limit        int             `json:"limit,omitempty" minimum:"0" maximum:"1000" doc:"failed hosts that are put up with before it halts"`
+	SkipProbe    bool            `json:"skip_probe,omitempty" doc:"heartbeats are proof enough; without it a play has to read each host, too"`
 	Window       *DeliveryWindow `json:"window,omitempty" doc:"when hosts may be told; absent: always"`
 }
 

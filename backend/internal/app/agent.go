@@ -14,6 +14,8 @@ import (
 	"kloigos/backend/internal/area/agent/agentwork"
 	"kloigos/backend/internal/area/drift/driftwork"
 	"kloigos/backend/internal/inputs"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/config"
 	kernel "kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/store"
@@ -32,7 +34,7 @@ func agentArea(p Parts) Area {
 	return Area{
 		Routes:   http.Routes,
 		Run:      http.Run,
-		Policies: agentwork.Policies(agentwork.Config{DB: p.DB, Desired: desired, Soak: p.Config.DeliverySoak, Ask: p.Ask}),
+		Policies: agentwork.Policies(agentwork.Config{DB: p.DB, Desired: desired, Soak: p.Config.DeliverySoak, Probe: p.Probe, Ask: p.Ask}),
 	}
 }
 
@@ -78,5 +80,12 @@ func (b *Backend) agents() worker.Agents {
 		Gone: func(ctx context.Context, tx *store.Tx, host uuid.UUID) error {
 			return agent.TouchAgents(ctx, tx.Tx, host)
 		},
+	}
+}
+
+// probes asks for the job that reads hosts, on behalf of the policy that delivers versions. The intents are made after the areas.
+func probes(intents **intent.Intents) func(ctx context.Context, workspace uuid.UUID, hosts []uuid.UUID) (uuid.UUID, error) {
+	return func(ctx context.Context, workspace uuid.UUID, hosts []uuid.UUID) (uuid.UUID, error) {
+		return (*intents).ProbeHosts(ctx, intent.By(audit.Actor{Kind: audit.Policy, Name: agentwork.UpdateDeliveries}).In(workspace), hosts)
 	}
 }

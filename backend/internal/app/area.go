@@ -53,6 +53,8 @@ type Parts struct {
 	Repair func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (job uuid.UUID, err error)
 	// CrossCheck asks for a plan of that job.
 	CrossCheck func(ctx context.Context, by audit.Actor, host, allocation uuid.UUID) (plan uuid.UUID, err error)
+	// Probe asks for the job that reads hosts of a workspace with a play; nil where deliveries do without.
+	Probe func(ctx context.Context, workspace uuid.UUID, hosts []uuid.UUID) (job uuid.UUID, err error)
 	// Ask asks a host over SSH whether it is there; why is "" if it is. nil where no policies run.
 	Ask func(ctx context.Context, host uuid.UUID) (why string, err error)
 	// Play runs a play for a job of an area on one host, under its fence. nil where no jobs run.

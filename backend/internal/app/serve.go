@@ -244,7 +244,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	}
 	var intents *intent.Intents
 	asked, err := NewAreas(Parts{
-		DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg, Repair: repairs(&intents), CrossCheck: crossChecks(&intents), Ask: b.asks(stop, targets), Intents: &intents, Targets: targets, Backend: b.id, Version: Version(),
+		DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg, Repair: repairs(&intents), CrossCheck: crossChecks(&intents), Probe: probes(&intents), Ask: b.asks(stop, targets), Intents: &intents, Targets: targets, Backend: b.id, Version: Version(),
 	})
 	if err != nil {
 		return err

@@ -54,11 +54,11 @@ func TestDeliveriesAreBegunAndMoved(t *testing.T) {
 	}
 	s.api.Answer("create-update-delivery", 201, sampleDelivery())
 	s.wantRedirect(s.post("/update-deliveries/new", url.Values{
-		"name": {"agent-1.4.0"}, "agent_version": {"v1.4.0"}, "canaries": {"h1\nh2"}, "gap_seconds": {"0"}, "groups": {"4"}, "by_zone": {"true"}, "limit": {"2"},
+		"name": {"agent-1.4.0"}, "agent_version": {"v1.4.0"}, "canaries": {"h1\nh2"}, "gap_seconds": {"0"}, "groups": {"4"}, "by_zone": {"true"}, "skip_probe": {"true"}, "limit": {"2"},
 	}), at+"?said=delivery-begun")
 	var sent api.CreateUpdateDelivery
 	s.only("create-update-delivery").Into(t, &sent)
-	if sent.Name != "agent-1.4.0" || strings.Join(sent.Canaries, " ") != "h1 h2" || sent.GapSeconds == nil || *sent.GapSeconds != 0 || sent.Groups != 4 || !sent.ByZone || sent.Limit != 2 {
+	if sent.Name != "agent-1.4.0" || strings.Join(sent.Canaries, " ") != "h1 h2" || sent.GapSeconds == nil || *sent.GapSeconds != 0 || sent.Groups != 4 || !sent.ByZone || !sent.SkipProbe || sent.Limit != 2 {
 		t.Errorf("%+v", sent)
 	}
 	a := s.post("/update-deliveries/new", url.Values{"name": {"agent-1.4.0"}, "groups": {"many"}})

@@ -177,7 +177,7 @@ func rollBack(r *page.Request) error {
 	return move((*client.Client).RollBackUpdateDelivery, "delivery-returned")(r)
 }
 
-var fields = []string{"name", "agent_version", "canaries", "region", "zone", "first_percent", "groups", "by_zone", "gap_seconds", "proof_seconds", "limit"}
+var fields = []string{"name", "agent_version", "canaries", "region", "zone", "first_percent", "groups", "by_zone", "gap_seconds", "proof_seconds", "skip_probe", "limit"}
 
 func showNew(r *page.Request) error {
 	return drawNew(r, fiber.StatusOK, ui.Form{Values: url.Values{

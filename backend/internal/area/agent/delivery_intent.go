@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -103,7 +104,7 @@ func moveDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], r
 	if revision != 0 && revision != d.Revision {
 		return fault.Conflictf("version_mismatch", "The delivery is at version %d, not %d: it went on meanwhile. Reload it.", d.Revision, revision)
 	}
-	driver := d.driver(nil, 0)
+	driver := d.driver(nil, Proof{})
 	driver.Moved = func(ctx context.Context, inner *db.Tx, _, after rollout.Rollout) error {
 		return d.setOpen(ctx, inner, !after.State.Ended())
 	}
@@ -130,10 +131,20 @@ func (d Delivery) setOpen(ctx context.Context, tx *db.Tx, open bool) error {
 	return err
 }
 
+// Proof is what hosts have to show for a version.
+type Proof struct {
+	Soak time.Duration // how long it must run without a new fault
+	// Probe asks for the job that reads hosts of a workspace with a play; nil: no play looks at them.
+	Probe func(ctx context.Context, workspace uuid.UUID, hosts []uuid.UUID) (job uuid.UUID, err error)
+}
+
+// probedTogether is how many hosts one job reads.
+const probedTogether = 50
+
 // Advance makes the steps of a delivery that are due. soak is how long a version must run before it is proven; by is the policy
 // that events name.
-func Advance(ctx context.Context, store *db.DB, d Delivery, soak time.Duration, by string, observe bool) (rollout.Rollout, int, error) {
-	driver := d.driver(store, soak)
+func Advance(ctx context.Context, store *db.DB, d Delivery, proof Proof, by string, observe bool) (rollout.Rollout, int, error) {
+	driver := d.driver(store, proof)
 	driver.Moved = func(ctx context.Context, tx *db.Tx, before, after rollout.Rollout) error {
 		if err := d.setOpen(ctx, tx, !after.State.Ended()); err != nil {
 			return err
@@ -153,10 +164,10 @@ func Advance(ctx context.Context, store *db.DB, d Delivery, soak time.Duration, 
 }
 
 // driver is what a delivery means for hosts.
-func (d Delivery) driver(store *db.DB, soak time.Duration) rollout.Driver {
+func (d Delivery) driver(store *db.DB, proof Proof) rollout.Driver {
 	return rollout.Driver{
-		Prove: func(ctx context.Context, r rollout.Rollout, targets []rollout.Target, back bool) (map[uuid.UUID]rollout.Finding, error) {
-			return d.prove(ctx, store.Reader, r, targets, soak, back)
+		Prove: func(ctx context.Context, _ rollout.Rollout, targets []rollout.Target, back bool) (map[uuid.UUID]rollout.Finding, error) {
+			return d.prove(ctx, store.Reader, targets, proof, back)
 		},
 		Late: func(ctx context.Context, _ rollout.Rollout) ([]rollout.Candidate, error) {
 			return candidates(ctx, store.Reader, d.WorkspaceID, d.Region, d.Zone)
@@ -165,27 +176,64 @@ func (d Delivery) driver(store *db.DB, soak time.Duration) rollout.Driver {
 	}
 }
 
-func (d Delivery) prove(ctx context.Context, q db.Reader, _ rollout.Rollout, targets []rollout.Target, soak time.Duration, back bool) (map[uuid.UUID]rollout.Finding, error) {
-	hosts, told := make([]uuid.UUID, len(targets)), make(map[uuid.UUID]time.Time, len(targets))
+func (d Delivery) prove(ctx context.Context, q db.Reader, targets []rollout.Target, proof Proof, back bool) (map[uuid.UUID]rollout.Finding, error) {
+	hosts, times, told := make([]uuid.UUID, len(targets)), make([]time.Time, len(targets)), make(map[uuid.UUID]time.Time, len(targets))
 	for i, t := range targets {
 		hosts[i] = t.ID
 		if t.ToldAt != nil {
-			told[t.ID] = *t.ToldAt
+			times[i], told[t.ID] = *t.ToldAt, *t.ToldAt
 		}
 	}
-	all, err := stands(ctx, q, hosts)
+	all, err := stands(ctx, q, hosts, times)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[uuid.UUID]rollout.Finding, len(all))
+	var unread []uuid.UUID
 	for _, s := range all {
 		want := d.Version
 		if back {
 			want = s.Told
 		}
-		found[s.HostID] = d.find(s, want, told[s.HostID], soak, back)
+		f := d.find(s, want, told[s.HostID], proof.Soak, back)
+		if f.Verdict == rollout.Good && !back && !d.Plan.SkipProbe && proof.Probe != nil {
+			if f = afterProbe(f, s); s.Probe == "" {
+				unread = append(unread, s.HostID)
+			}
+		}
+		found[s.HostID] = f
 	}
-	return found, nil
+	return found, d.probe(ctx, proof, unread, found)
+}
+
+// probe asks for the play that reads hosts. What prevents it is what they wait for.
+func (d Delivery) probe(ctx context.Context, proof Proof, hosts []uuid.UUID, found map[uuid.UUID]rollout.Finding) error {
+	for some := range slices.Chunk(hosts, probedTogether) {
+		_, err := proof.Probe(ctx, d.WorkspaceID, some)
+		if err == nil {
+			continue
+		}
+		var conflict *fault.Conflict
+		if !errors.As(err, &conflict) {
+			return fmt.Errorf("ask for a probe of hosts: %w", err)
+		}
+		for _, host := range some {
+			found[host] = rollout.Finding{Reason: "It runs the version. A play is to read the host, but " + conflict.Detail}
+		}
+	}
+	return nil
+}
+
+// afterProbe judges a host that is well by its heartbeats: a play must have read it since.
+func afterProbe(f rollout.Finding, s stand) rollout.Finding {
+	switch s.Probe {
+	case "succeeded":
+		f.Reason = "It runs the version, nothing new is wrong, and a play read the host."
+		return f
+	case "failed":
+		return rollout.Finding{Verdict: rollout.Bad, Reason: "It runs the version, but a play could not read the host: " + s.ProbeSaid}
+	}
+	return rollout.Finding{Reason: "It runs the version, and nothing new is wrong. A play is to read the host."}
 }
 
 // find judges one host: a heartbeat of the version since it was told, for as long as it takes to show a new fault.

@@ -160,14 +160,27 @@ func (d Delivery) take(ctx context.Context, tx *db.Tx, hosts []uuid.UUID) error 
 	return nil
 }
 
+// A probe of before counts only if it was asked for after the host was told, and may still end or has told of the host.
 const sqlStands = `
+WITH b AS (
+  SELECT t.host_id, (SELECT j.id
+                       FROM job_hosts p
+                       JOIN jobs j ON j.id = p.job_id
+                      WHERE p.host_id = t.host_id AND j.kind = 'hosts_probe' AND j.created_at > t.told_at
+                        AND (p.state <> 'pending' OR j.finished_at IS NULL)
+                      ORDER BY j.created_at DESC
+                      LIMIT 1) AS probe_id
+    FROM unnest($1::UUID[], $2::TIMESTAMPTZ[]) AS t (host_id, told_at)
+)
 SELECT b.host_id, a.id AS agent_id, COALESCE(r.agent_version, '') AS runs, COALESCE(r.causes, '{}') AS causes,
        COALESCE((EXTRACT(EPOCH FROM now() - l.received_at) * 1000)::INT8, 0) AS age_ms, l.received_at,
        COALESCE((EXTRACT(EPOCH FROM now() - c.renewed_at) * 1000)::INT8, 0) AS runs_ms,
        COALESCE(v.version, '') AS told,
        COALESCE(t.version, '') AS trouble_version, COALESCE(t.state, '') AS trouble_state, COALESCE(t.reason, '') AS trouble_reason,
+       COALESCE(p.state, '') AS probe, COALESCE(p.message, '') AS probe_message,
        now() AS now
-  FROM unnest($1::UUID[]) AS b (host_id)
+  FROM b
+  LEFT JOIN job_hosts p ON p.job_id = b.probe_id AND p.host_id = b.host_id
   LEFT JOIN agents a ON a.host_id = b.host_id AND a.state = 'enrolled'
   LEFT JOIN agent_liveness l ON l.agent_id = a.id
   LEFT JOIN agent_reports r ON r.agent_id = a.id
@@ -188,11 +201,14 @@ type stand struct {
 	Trouble    string     `db:"trouble_version"` // that it does not run, by its own word
 	State      string     `db:"trouble_state"`
 	Reason     string     `db:"trouble_reason"`
+	Probe      string     `db:"probe"` // of the play that reads the host since it was told: "", pending, succeeded or failed
+	ProbeSaid  string     `db:"probe_message"`
 	Now        time.Time  `db:"now"`
 }
 
-func stands(ctx context.Context, q db.Reader, hosts []uuid.UUID) ([]stand, error) {
-	all, err := db.Collect[stand](ctx, q, sqlStands, hosts)
+// stands reads how hosts stand, each of which was told at the time of its place.
+func stands(ctx context.Context, q db.Reader, hosts []uuid.UUID, told []time.Time) ([]stand, error) {
+	all, err := db.Collect[stand](ctx, q, sqlStands, hosts, told)
 	if err != nil {
 		return nil, fmt.Errorf("read which versions agents run: %w", err)
 	}

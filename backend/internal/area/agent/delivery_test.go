@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -56,6 +57,7 @@ type fleet struct {
 	members []*member
 	// answers is what an agent does when it is told a version: the one that it then runs, and its trouble.
 	answers func(told string) (runs string, trouble *Trouble)
+	proof   Proof
 	running map[uuid.UUID]string
 	met     map[uuid.UUID]bool // agents that tried another version than v1.0.0
 }
@@ -126,7 +128,7 @@ func (f *fleet) follow(d Delivery) Delivery {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		if _, _, err := Advance(f.t.Context(), f.DB, now, 0, "update_deliveries", false); err != nil {
+		if _, _, err := Advance(f.t.Context(), f.DB, now, f.proof, "update_deliveries", false); err != nil {
 			f.t.Fatal(err)
 		}
 		f.beat()
@@ -204,6 +206,71 @@ func TestAGoodBuildReachesAll(t *testing.T) {
 	if known, err := Know(t.Context(), f.Reader, after.Agent); err != nil || known.Run != "" {
 		t.Errorf("a new host is told %q after the way back, %v", known.Run, err)
 	}
+}
+
+// TestAPlayReadsEachHost: heartbeats alone prove no version. A probe that is cancelled is asked for again, and one that fails halts the delivery.
+func TestAPlayReadsEachHost(t *testing.T) {
+	t.Parallel()
+	f := newFleet(newPlace(t), 6)
+	f.stored("v2.0.0")
+	f.answers = func(told string) (string, *Trouble) { return told, nil }
+	var asked [][]uuid.UUID
+	var refuse error
+	f.proof.Probe = func(_ context.Context, workspace uuid.UUID, hosts []uuid.UUID) (uuid.UUID, error) {
+		if asked = append(asked, hosts); refuse != nil {
+			return uuid.Nil, refuse
+		}
+		job := uuid.New()
+		f.sql(`INSERT INTO jobs (id, workspace_id, kind, args, state, priority, deadline_at, max_attempts, requested_by)
+			VALUES ($1, $2, 'hosts_probe', '{}', 'queued', 0, now() + INTERVAL '1 hour', 1, 'update_deliveries')`, job, workspace)
+		f.sql("INSERT INTO job_hosts (job_id, host_id, state) SELECT $1, h, 'pending' FROM unnest($2::UUID[]) AS h", job, hosts)
+		return job, nil
+	}
+	step := func(d Delivery, want rollout.State, reason string) {
+		t.Helper()
+		for range 3 { // told, run, looked at
+			now, err := DeliveryByID(t.Context(), f.Reader, d.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := Advance(t.Context(), f.DB, now, f.proof, "update_deliveries", false); err != nil {
+				t.Fatal(err)
+			}
+			f.beat()
+		}
+		now, err := DeliveryByID(t.Context(), f.Reader, d.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		why := one[string](f.place, "SELECT string_agg(DISTINCT reason, ' | ') FROM rollout_targets WHERE rollout_id = '"+d.ID.String()+"' AND state <> 'waiting'")
+		if now.State != want || !strings.Contains(now.Reason+why, reason) {
+			t.Fatalf("%s, %q, %q; want %s, %q", now.State, now.Reason, why, want, reason)
+		}
+	}
+	d, ref, err := f.deliver(DeliveryDraft{Name: "read", Version: "v2.0.0", Plan: rollout.Plan{First: 100, Groups: 1, WithinMS: 60_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse = fault.Conflictf("probes_under_way", "2 jobs probe these hosts already.")
+	step(d, rollout.Running, "but 2 jobs probe these hosts already.")
+	refuse, asked = nil, nil
+	step(d, rollout.Running, "A play is to read the host.")
+	if len(asked) != 1 || len(asked[0]) != 6 {
+		t.Fatalf("asked for %v", asked)
+	}
+	f.sql("UPDATE jobs SET state = 'cancelled', finished_at = now() WHERE kind = 'hosts_probe'")
+	step(d, rollout.Running, "A play is to read the host.")
+	if len(asked) != 2 {
+		t.Fatalf("asked for %v", asked)
+	}
+	f.sql("UPDATE job_hosts SET state = 'failed', code = 'unreachable', message = 'It does not answer.' WHERE host_id = $1 AND job_id IN (SELECT id FROM jobs WHERE state = 'queued')", asked[1][0])
+	step(d, rollout.Halted, "but a play could not read the host: It does not answer.")
+	if err := f.do(func(tx *intent.Tx) error { return ResumeDelivery(t.Context(), tx, ref, 0) }); err != nil {
+		t.Fatal(err)
+	}
+	step(d, rollout.Running, "A play is to read the host.") // they were told anew
+	f.sql("UPDATE job_hosts SET state = 'succeeded', code = '', message = '' WHERE job_id IN (SELECT id FROM jobs WHERE state = 'queued')")
+	step(d, rollout.Done, "and a play read the host.")
 }
 
 func conflict(err error, code string) bool {

@@ -21,6 +21,8 @@ type Plan struct {
 	WithinMS int64    `json:"within_ms"` // for a target to prove itself
 	Limit    int      `json:"limit"`     // failed targets that are put up with; a failed canary always halts
 	Window   Window   `json:"window"`
+	// SkipProbe has targets prove themselves without the probe that their driver would ask for.
+	SkipProbe bool `json:"skip_probe,omitempty"`
 }
 
 // Bounds of the first wave behind the canaries.

@@ -77,7 +77,7 @@ func planOf(p api.DeliveryPlan) rollout.Plan {
 	}
 	out := rollout.Plan{
 		Canaries: p.Canaries, First: or(p.FirstPercent, defaultFirst), Groups: or(p.Groups, defaultGroups), ByZone: p.ByZone,
-		GapMS: int64(gap) * 1000, WithinMS: int64(or(p.ProofSeconds, defaultProof)) * 1000, Limit: p.Limit,
+		GapMS: int64(gap) * 1000, WithinMS: int64(or(p.ProofSeconds, defaultProof)) * 1000, Limit: p.Limit, SkipProbe: p.SkipProbe,
 	}
 	if w := p.Window; w != nil {
 		out.Window = rollout.Window{Days: w.Days, From: w.From, To: w.To}
@@ -163,7 +163,7 @@ func presentDelivery(d agent.Delivery) api.UpdateDelivery {
 		State: string(d.State), StateMeans: d.State.Means(), Reason: d.Reason, Wave: d.Wave, WaveCount: d.Waves, NextAt: d.NextAt, EndedAt: d.EndedAt,
 		Plan: api.DeliveryPlan{
 			Canaries: d.Plan.Canaries, FirstPercent: d.Plan.First, Groups: d.Plan.Groups, ByZone: d.Plan.ByZone, GapSeconds: &gap,
-			ProofSeconds: int(d.Plan.WithinMS / 1000), Limit: d.Plan.Limit,
+			ProofSeconds: int(d.Plan.WithinMS / 1000), Limit: d.Plan.Limit, SkipProbe: d.Plan.SkipProbe,
 		},
 		Operations: []api.Operation{operation("pause", d.CanPause()), operation("resume", d.CanResume()), operation("roll_back", d.CanRollBack())},
 		Version:    d.Revision, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,

@@ -37,7 +37,7 @@ func deliveries(config Config) reconcile.Policy {
 			if err != nil {
 				return reconcile.Outcome{}, fmt.Errorf("load delivery %s: %w", item.ObjectID, err)
 			}
-			r, changed, err := agent.Advance(ctx, config.DB, d, config.Soak, UpdateDeliveries, item.Observe)
+			r, changed, err := agent.Advance(ctx, config.DB, d, agent.Proof{Soak: config.Soak, Probe: config.Probe}, UpdateDeliveries, item.Observe)
 			if err != nil {
 				return reconcile.Outcome{}, fmt.Errorf("advance delivery %s: %w", d.ID, err)
 			}

@@ -23,6 +23,8 @@ type Config struct {
 	DB      *db.DB
 	Desired string        // version that agents should run; "" for any
 	Soak    time.Duration // how long a delivered version must run before it is proven
+	// Probe asks for the job that reads hosts with a play, which a delivered version must let happen; nil: no play looks at them.
+	Probe func(ctx context.Context, workspace uuid.UUID, hosts []uuid.UUID) (job uuid.UUID, err error)
 	// Ask asks a host over SSH whether it is there. why says in words why it did not answer; "" if it did.
 	Ask func(ctx context.Context, host uuid.UUID) (why string, err error)
 }
