@@ -24,9 +24,9 @@ import (
 // Versions that are built.
 const (
 	Version = "v1.36.3"
-	// NextVersion is the source of Version with another stamp: the cheapest that an upgrade can be tried with. It tries what an
-	// upgrade does, and nothing that differs between two versions of Kubernetes.
-	NextVersion = "v1.36.4"
+	// NextVersion is the source of Version with the stamp of the next minor version: the cheapest that such an upgrade can be tried
+	// with. It tries what an upgrade does, and nothing that differs between two versions of Kubernetes.
+	NextVersion = "v1.37.0"
 	// EtcdVersion is that of all of them.
 	EtcdVersion = "v3.6.16"
 	// KamajiVersion is the only one that its module has. It brings Kubernetes 1.30 with it.
