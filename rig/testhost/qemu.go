@@ -38,6 +38,14 @@ type Options struct {
 	// Ports are more ports of the guest that are reached from here: "127.5.6.7:6443" leads to "10.0.2.15:6443".
 	Ports map[string]string
 
+	// Switch is the path of one that its card is on; empty: it has a network to itself.
+	Switch string
+	// Address is its own one in the network: GuestAddress.
+	Address string
+	// Through is the loopback port that another machine at the switch forwards to port 22 of Address. With it, the machine has no
+	// way out but that of the other one.
+	Through int
+
 	// Detach lets the machine outlive this process. Without it the machine ends
 	// with the process, however that ends.
 	Detach bool
@@ -60,7 +68,10 @@ func (o Options) withDefaults() Options {
 	if o.Hostname == "" {
 		o.Hostname = "testhost"
 	}
-	if o.Addresses == nil {
+	if o.Address == "" {
+		o.Address = GuestAddress
+	}
+	if o.Addresses == nil && o.Through == 0 {
 		o.Addresses = DefaultAddresses()
 	}
 	return o
@@ -83,7 +94,7 @@ func (o Options) validate() error {
 	case !hostname.MatchString(o.Hostname):
 		return fmt.Errorf("a host name %q", o.Hostname)
 	}
-	for _, address := range o.Addresses {
+	for _, address := range append([]string{o.Address}, o.Addresses...) {
 		parsed, err := netip.ParseAddr(address)
 		if err != nil || !guestNetwork.Contains(parsed) {
 			return fmt.Errorf("the address %q does not lie in the guest's network %s", address, guestNetwork)
@@ -98,7 +109,7 @@ func (o Options) validate() error {
 			return fmt.Errorf("the port %q does not lie in the guest's network %s", there, guestNetwork)
 		}
 	}
-	return nil
+	return o.validateSwitch()
 }
 
 var (
@@ -114,6 +125,7 @@ const (
 	userKeyFile    = "id_ed25519"
 	knownHostsFile = "known_hosts"
 	hostnameFile   = "hostname"
+	interfacesFile = "interfaces"
 	consoleLog     = "console.log"
 	qemuLog        = "qemu.log"
 	pidFile        = "qemu.pid"
@@ -189,15 +201,18 @@ func qemuArgs(o Options, accelerator, uuid string, ports map[string]int) []strin
 		"-drive", "if=none,id=disk,format=raw,cache=unsafe,discard=unmap,file="+at(secondDisk),
 		"-device", "virtio-blk-pci,drive=disk,serial="+DiskSerial+",addr=0x5",
 		"-device", "virtio-rng-pci,addr=0x6",
-		"-netdev", "user,id=net"+forwards(ports)+o.ports(),
+	)
+	args = append(args, o.network(ports)...)
+	args = append(args,
 		// Slot 3 makes it ens3 in the guest. Without its ROM the BIOS tries no network boot.
-		"-device", "virtio-net-pci,netdev=net,addr=0x3,romfile=",
+		"-device", "virtio-net-pci,netdev=net,addr=0x3,romfile="+o.hardwareAddress(),
 	)
 	for _, given := range [][2]string{
 		{"host-key", hostKeyFile},
 		{"host-key.pub", hostKeyFile + ".pub"},
 		{"authorized-keys", userKeyFile + ".pub"},
 		{"hostname", hostnameFile},
+		{"interfaces", interfacesFile},
 	} {
 		args = append(args, "-fw_cfg", "name=opt/kloigos.testhost/"+given[0]+",file="+at(given[1]))
 	}

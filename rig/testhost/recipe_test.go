@@ -97,7 +97,6 @@ func TestEmbeddedFilesAreTheOnesWeKnow(t *testing.T) {
 		"rootfs/etc/default/locale",
 		"rootfs/etc/fstab",
 		"rootfs/etc/hosts",
-		"rootfs/etc/network/interfaces",
 		"rootfs/etc/resolv.conf",
 		"rootfs/etc/ssh/sshd_config.d/10-testhost.conf",
 		"rootfs/etc/sudoers.d/50-testhost-admin",

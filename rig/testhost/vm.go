@@ -149,6 +149,9 @@ func prepare(ctx context.Context, o Options) (*VM, error) {
 	if err := writeFile(at(hostnameFile), []byte(o.Hostname+"\n"), 0o644); err != nil {
 		return nil, fmt.Errorf("write the host's name: %w", err)
 	}
+	if err := writeFile(at(interfacesFile), []byte(interfaces(o.Address)), 0o644); err != nil {
+		return nil, fmt.Errorf("write the host's address: %w", err)
+	}
 	if _, err := os.Stat(at(rootDisk)); errors.Is(err, os.ErrNotExist) {
 		// Made under another name: a half-written overlay must not be booted later.
 		out, err := exec.CommandContext(ctx, program("qemu-img"), "create", "-q", "-f", "qcow2",
@@ -183,6 +186,9 @@ func (vm *VM) boot(ctx context.Context, o Options, accelerator string, before st
 	uuid := before.UUID
 	if uuid == "" {
 		uuid = newUUID()
+	}
+	if o.Through != 0 { // nothing is forwarded here
+		return vm.launch(ctx, o, accelerator, uuid, map[string]int{GuestAddress: o.Through})
 	}
 	wanted := before.ports()
 	var err error
