@@ -35,6 +35,8 @@ type Options struct {
 	Bundle string
 	// Upgrade has the cluster upgraded while it is in use, from kube.Version to kube.NextVersion.
 	Upgrade bool
+	// Worker has a second VM join and leave again. It joins before the upgrade.
+	Worker bool
 	// KeepGoing has the machine stay after a failure until ctx ends, for a person to look at it.
 	KeepGoing bool
 }
@@ -54,6 +56,7 @@ const (
 	createTime  = 45 * time.Minute
 	podTime     = 8 * time.Minute
 	upgradeTime = 30 * time.Minute
+	joinTime    = 45 * time.Minute
 	deleteTime  = 10 * time.Minute
 	hostTime    = 10 * time.Minute
 )
@@ -67,6 +70,7 @@ type rig struct {
 	bundles  map[string]bundle // by version
 	served   string            // URL of where they are
 	before   string            // what the host showed of Kubernetes before
+	worker   *worker           // nil: none is wanted
 }
 
 type bundle struct{ file, digest string }
@@ -77,6 +81,7 @@ func Run(ctx context.Context, options Options) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, r.closeNetwork()) }()
 	if err := r.ensureBundles(ctx); err != nil {
 		return err
 	}
@@ -91,7 +96,7 @@ func Run(ctx context.Context, options Options) (err error) {
 	}); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.Down()) }()
+	defer func() { err = errors.Join(err, r.stopWorker(), r.Down()) }()
 	for _, step := range r.steps() {
 		err := r.Stages().Do(step.name, func() error {
 			ctx, cancel := context.WithTimeout(ctx, step.time)
@@ -121,19 +126,42 @@ func (r *rig) steps() []step {
 		{"kubectl get nodes", podTime, r.connect},
 		{"A pod that answers", podTime, r.pod},
 	}
+	if r.options.Worker {
+		all = append(all,
+			step{"A second host", hostTime, r.secondHost},
+			step{"A worker joins", joinTime, r.join},
+			step{"Pods of two nodes", podTime, r.betweenNodes})
+	}
 	if r.options.Upgrade {
 		all = append(all,
 			step{"The upgrade", upgradeTime, r.upgrade},
 			step{"What the upgrade left", podTime, r.upgraded})
+	}
+	if r.options.Worker {
+		all = append(all,
+			step{"The worker leaves", joinTime, r.leave},
+			step{"End state of the second host", hostTime, r.workerClean})
 	}
 	return append(all,
 		step{"Deletion", deleteTime, r.remove},
 		step{"End state", hostTime, r.clean})
 }
 
+// machines are the VMs that run.
+func (r *rig) machines() []*testhost.VM {
+	if r.worker == nil || r.worker.vm == nil {
+		return []*testhost.VM{r.VM}
+	}
+	return []*testhost.VM{r.VM, r.worker.vm}
+}
+
 // machine is the VM of the control plane.
 func (r *rig) machine() testhost.Options {
-	return testhost.Options{Hostname: node, CPUs: vmCPUs, Nodes: 1, MemoryMiB: vmMemory, Ports: map[string]string{r.endpoint: testhost.GuestAddress + ":6443"}}
+	o := testhost.Options{Hostname: node, CPUs: vmCPUs, Nodes: 1, MemoryMiB: vmMemory, Ports: map[string]string{r.endpoint: testhost.GuestAddress + ":6443"}}
+	if r.options.Worker {
+		o.Switch, o.Addresses = r.worker.network.Path, []string{workerAddress}
+	}
+	return o
 }
 
 func prepare(options Options) (*rig, error) {
@@ -162,7 +190,15 @@ func prepare(options Options) (*rig, error) {
 	// Each address of 127.0.0.0/8 leads to the machine that one is on: here to QEMU, which leads to the VM, and there to the
 	// API server itself. So one address can stand in kubeconfigs of both.
 	endpoint := fmt.Sprintf("127.%d.%d.%d:6443", 1+b[0]%254, b[1], 1+b[2]%254)
-	return &rig{options: options, root: root, endpoint: endpoint, builder: kube.Builder{Dir: cache, Log: options.Out}, bundles: map[string]bundle{}}, nil
+	r := &rig{options: options, root: root, endpoint: endpoint, builder: kube.Builder{Dir: cache, Log: options.Out}, bundles: map[string]bundle{}}
+	if options.Worker {
+		network, err := testhost.NewSwitch()
+		if err != nil {
+			return nil, err
+		}
+		r.worker = &worker{network: network}
+	}
+	return r, nil
 }
 
 // ensureBundles makes what the catalog offers.
@@ -236,14 +272,16 @@ func (r *rig) failed(ctx context.Context, why error) {
 		"sudo ctr -n k8s.io containers list", "sudo ctr -n k8s.io tasks list", "sudo sh -c 'for f in /var/log/pods/*/*/*.log; do echo == $f; tail -n 15 $f; done'",
 		"free -m; uptime; df -h /; ip route", "sudo journalctl --no-pager --lines 40 --unit kubelet",
 	} {
-		text, err := r.VM.Run(look, command)
-		if err != nil {
-			text += err.Error()
+		for _, vm := range r.machines() {
+			text, err := vm.Run(look, command)
+			if err != nil {
+				text += err.Error()
+			}
+			r.Stages().Note("%s: %s:\n%s", filepath.Base(vm.Dir), command, text)
 		}
-		r.Stages().Note("%s:\n%s", command, text)
 	}
 	if r.options.KeepGoing {
-		r.Stages().Line("failed: %v. The machine stays in %s until this program is ended.", why, r.Dir)
+		r.Stages().Line("failed: %v. The machines stay in %s until this program is ended.", why, r.Dir)
 		<-ctx.Done()
 	}
 }

@@ -28,7 +28,7 @@ func (r *rig) upgrade(ctx context.Context) error {
 		return err
 	}
 	after, err := r.workloadIs(ctx)
-	if err == nil && after != before { // the only node is not drained
+	if err == nil && !r.options.Worker && after != before { // the only node is not drained
 		err = fmt.Errorf("the pod was %s, and is %s", before, after)
 	}
 	return err
@@ -44,7 +44,11 @@ func (r *rig) upgraded(ctx context.Context) error {
 	if err := r.kloigos(ctx, "kube", "login", cluster); err != nil { // the certificate before may have ended by now
 		return err
 	}
-	if err := r.nodesAre(ctx, kube.NextVersion, node); err != nil {
+	names := []string{node}
+	if r.options.Worker {
+		names = append(names, workerNode)
+	}
+	if err := r.nodesAre(ctx, kube.NextVersion, names...); err != nil {
 		return err
 	}
 	server, err := r.kubectl(ctx, "version", "--output", "json")

@@ -1,9 +1,10 @@
 // Kubeanswer is what runs in a pod that a test makes: it tells its name to whoever asks on port 8080, and logs what was asked.
-// `kubeanswer addresses` tells the addresses that it has, and ends.
+// `kubeanswer addresses` tells the addresses that it has, and ends. `kubeanswer ask URL` tells what another one answers.
 package main
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -11,6 +12,13 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 2 {
+		if err := ask(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) > 1 {
 		addresses, err := net.InterfaceAddrs()
 		fmt.Println(addresses, err)
@@ -27,4 +35,15 @@ func main() {
 	})}
 	fmt.Fprintln(os.Stderr, server.ListenAndServe())
 	os.Exit(1)
+}
+
+func ask(url string) error {
+	client := http.Client{Timeout: 20 * time.Second}
+	answer, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(os.Stdout, answer.Body)
+	return err
 }

@@ -21,6 +21,7 @@ func main() {
 	flag.StringVar(&options.Dir, "dir", "", "where it keeps its files")
 	flag.StringVar(&options.Bundle, "bundle", "", "a bundle that is there already")
 	flag.BoolVar(&options.Upgrade, "upgrade", false, "upgrade the cluster while it is in use, from "+kube.Version+" to "+kube.NextVersion)
+	flag.BoolVar(&options.Worker, "worker", false, "have a second machine join, and leave")
 	flag.BoolVar(&options.KeepGoing, "keep", false, "after a failure, leave the machine running until Ctrl-C")
 	flag.Parse()
 	if err := kubevm.Run(ctx, options); err != nil {
