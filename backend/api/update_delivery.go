@@ -13,19 +13,24 @@ type UpdateDelivery struct {
 	AgentVersion string         `json:"agent_version" doc:"the version that it brings"`
 	Region       string         `json:"region,omitempty" doc:"of the hosts that it reaches; absent: any"`
 	Zone         string         `json:"zone,omitempty" doc:"of the hosts that it reaches; absent: any"`
-	State        string         `json:"state" enum:"running,paused,halted,returning,done,returned"`
-	StateMeans   string         `json:"state_means"`
-	Reason       string         `json:"reason" doc:"what it waits for, or why it ended"`
-	Wave         int64          `json:"wave" doc:"the last that has begun; 0: none has"`
-	Waves        []DeliveryWave `json:"waves,omitempty" doc:"how many hosts of each wave are in which state; only where one delivery is shown"`
-	WaveCount    int64          `json:"wave_count" doc:"how many waves there are"`
-	NextAt       *time.Time     `json:"next_at,omitempty" doc:"the next wave does not begin before"`
-	EndedAt      *time.Time     `json:"ended_at,omitempty" doc:"when it was done or rolled back"`
-	Plan         DeliveryPlan   `json:"plan" doc:"how it reaches its hosts"`
-	Operations   []Operation    `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
-	Version      int64          `json:"version" doc:"also the ETag; grows with each step"`
-	CreatedAt    time.Time      `json:"created_at"`
-	UpdatedAt    time.Time      `json:"updated_at"`
+	DeliveryProgress
+	Operations []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
+	CreatedAt  time.Time   `json:"created_at"`
+}
+
+// DeliveryProgress is how far a delivery is.
+type DeliveryProgress struct {
+	State      string         `json:"state" enum:"running,paused,halted,returning,done,returned"`
+	StateMeans string         `json:"state_means"`
+	Reason     string         `json:"reason" doc:"what it waits for, or why it ended"`
+	Wave       int64          `json:"wave" doc:"the last that has begun; 0: none has"`
+	Waves      []DeliveryWave `json:"waves,omitempty" doc:"how many targets of each wave are in which state; only where one delivery is shown"`
+	WaveCount  int64          `json:"wave_count" doc:"how many waves there are"`
+	NextAt     *time.Time     `json:"next_at,omitempty" doc:"the next wave does not begin before"`
+	EndedAt    *time.Time     `json:"ended_at,omitempty" doc:"when it was done or rolled back"`
+	Plan       DeliveryPlan   `json:"plan" doc:"how it reaches its targets"`
+	Version    int64          `json:"version" doc:"also the ETag; grows with each step"`
+	UpdatedAt  time.Time      `json:"updated_at"`
 }
 
 // DeliveryPlan is how a delivery reaches its hosts.
@@ -48,7 +53,7 @@ type DeliveryWindow struct {
 	To   string   `json:"to,omitempty" maxLength:"5" doc:"HH:MM; if it is not later than from, on the next day"`
 }
 
-// DeliveryWave is how many hosts of a wave are in a state.
+// DeliveryWave is how many targets of a wave are in a state.
 type DeliveryWave struct {
 	Wave  int64  `json:"wave" doc:"from 1"`
 	State string `json:"state" enum:"waiting,told,proven,failed,skipped,returning,returned" doc:"state of these hosts"`

@@ -20,13 +20,14 @@ const (
 // arrows are the areas whose core another area's core may call: later areas call
 // earlier ones, never the other way.
 var arrows = map[string][]string{
-	"agent":   {},
-	"drift":   {"agent"}, // what agents see
-	"dns":     {},        // it reads records with miekg/dns, and sends none
-	"iam":     {},
-	"kube":    {},
-	"network": {},
-	"watch":   {},
+	"agent":    {},
+	"drift":    {"agent"}, // what agents see
+	"dns":      {},        // it reads records with miekg/dns, and sends none
+	"iam":      {},
+	"kube":     {},
+	"network":  {},
+	"playbook": {},
+	"watch":    {},
 }
 
 // outside are what no area's core imports: it neither speaks HTTP nor talks to a

@@ -106,6 +106,7 @@ func (w *world) makeRows() {
 	w.billing()
 	w.drift()
 	w.updates()
+	w.playbookUpdates()
 	w.networks()
 	w.remedies()
 }

@@ -5,6 +5,32 @@ import (
 	"time"
 )
 
+// playbookUpdates makes a delivery of a playbook that has ended, and one that waits behind its canary.
+func (w *world) playbookUpdates() {
+	if len(w.ended) < 4 {
+		return
+	}
+	deliveries := &table{name: "playbook_deliveries", columns: []string{"id", "name", "playbook", "version", "before", "region", "zone", "open", "created_at"}}
+	rollouts := &table{name: "rollouts", columns: []string{"id", "state", "plan", "wave", "waves", "reason", "ended_at", "created_at", "updated_at"}}
+	targets := &table{name: "rollout_targets", columns: []string{
+		"rollout_id", "target_id", "name", "region", "zone", "wave", "state", "reason", "told_at", "ended_at",
+	}}
+	w.more = append(w.more, deliveries, rollouts, targets)
+	made, ended := w.ago(5*time.Hour), w.ago(4*time.Hour)
+	id := w.id()
+	deliveries.add(id, "initialize-2", "host_initialize", 2, 1, "", "", false, made)
+	plan := map[string]any{"first": 10, "groups": 3, "gap_ms": 60_000, "within_ms": 900_000, "limit": 0, "by_zone": false, "window": map[string]any{}, "canaries": []string{w.ended[0].name}}
+	for n, h := range w.ended[:4] {
+		told := made.Add(2 * time.Minute)
+		if n == 0 {
+			targets.add(id, h.id, h.name, h.place.region, h.place.zone, 1, "returned", "Its jobs are bound to the default.", &told, &ended)
+			continue
+		}
+		targets.add(id, h.id, h.name, h.place.region, h.place.zone, 2, "waiting", "", nil, nil)
+	}
+	rollouts.add(id, "returned", plan, 1, 2, "Each target that was told has gone back.", &ended, made, ended)
+}
+
 // updates makes two builds of the agent, and a delivery that a bad one halted and that was rolled back.
 func (w *world) updates() {
 	builds := &table{name: "agent_builds", columns: []string{

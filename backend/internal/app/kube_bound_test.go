@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/area/kube"
@@ -20,7 +22,7 @@ func TestAClusterJobKeepsItsPlaybooks(t *testing.T) {
 	k.kinds.Bind = store.BindPlaybooks
 	k.BackendWith(k.work(), queue.Config{})
 	k.host("k1")
-	before, err := k.DB.DefaultPlaybookVersion(t.Context(), kube.InitPlaybook)
+	before, err := k.DB.VersionOnHost(t.Context(), kube.InitPlaybook, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,7 @@ func TestAClusterJobKeepsItsPlaybooks(t *testing.T) {
 	})
 	_, job := k.create("k1")
 	k.Ended(job, domain.JobSucceeded)
-	if now, err := k.DB.DefaultPlaybookVersion(t.Context(), kube.InitPlaybook); err != nil || now.ID == before.ID {
+	if now, err := k.DB.VersionOnHost(t.Context(), kube.InitPlaybook, uuid.Nil); err != nil || now.ID == before.ID {
 		t.Fatalf("the default is still version %d, %v", now.Version, err)
 	}
 	played := 0

@@ -51,7 +51,7 @@ func (in *Intents) RetryJobFrom(ctx context.Context, call Call, id uuid.UUID, us
 			return domain.Conflictf("plan_version", "a plan belongs to one version of the playbook; create another plan")
 		}
 		if useDefaultPlaybook {
-			if version, err = defaultVersion(ctx, tx, joint.Playbook); err != nil {
+			if version, err = presentVersion(ctx, tx, joint.Playbook, j.Subject().HostID); err != nil {
 				return err
 			}
 		}
@@ -150,14 +150,10 @@ func withoutPlan(j store.Job, version *uuid.UUID) bool {
 	return stale || version != nil && (j.PlaybookVersionID == nil || *version != *j.PlaybookVersionID)
 }
 
-func defaultVersion(ctx context.Context, tx *store.Tx, playbook string) (*uuid.UUID, error) {
-	p, err := tx.Playbook(ctx, playbook)
+func presentVersion(ctx context.Context, tx *store.Tx, playbook string, host uuid.UUID) (*uuid.UUID, error) {
+	v, err := tx.VersionOnHost(ctx, playbook, host)
 	if err != nil {
-		return nil, fmt.Errorf("load playbook: %w", err)
-	}
-	v, err := tx.PlaybookVersion(ctx, playbook, p.DefaultVersion)
-	if err != nil {
-		return nil, fmt.Errorf("load default version: %w", err)
+		return nil, fmt.Errorf("load the version of %s that holds: %w", playbook, err)
 	}
 	return &v.ID, nil
 }

@@ -124,7 +124,7 @@ func (in *Intents) Plan(ctx context.Context, call Call, r PlanRequest, version i
 
 func (in *Intents) plan(ctx context.Context, tx *store.Tx, call Call, p store.Plan, d *draft, version int) error {
 	joint, _ := domain.JointOf(p.Kind)
-	v, err := versionFor(ctx, tx, joint.Playbook, version)
+	v, err := versionFor(ctx, tx, joint.Playbook, version, d.args.Subject().HostID)
 	if err != nil {
 		return err
 	}
@@ -156,9 +156,9 @@ func (in *Intents) plan(ctx context.Context, tx *store.Tx, call Call, p store.Pl
 	return recordMade(ctx, tx, call, "plan", p.ID, p.JobID)
 }
 
-func versionFor(ctx context.Context, tx *store.Tx, playbook string, version int) (store.PlaybookVersion, error) {
+func versionFor(ctx context.Context, tx *store.Tx, playbook string, version int, host uuid.UUID) (store.PlaybookVersion, error) {
 	if version == 0 {
-		v, err := tx.DefaultPlaybookVersion(ctx, playbook)
+		v, err := tx.VersionOnHost(ctx, playbook, host)
 		if err != nil {
 			return v, fmt.Errorf("load the default version of %s: %w", playbook, err)
 		}
@@ -265,7 +265,7 @@ func moved(ctx context.Context, r store.Reads, p store.Plan, of inputs.About) (*
 		return deletionMoved(ctx, r, p)
 	}
 	var stale PlanStale
-	v, err := r.DefaultPlaybookVersion(ctx, p.Playbook)
+	v, err := r.VersionOnHost(ctx, p.Playbook, p.HostID)
 	if err != nil {
 		return nil, fmt.Errorf("load the default version of %s: %w", p.Playbook, err)
 	}

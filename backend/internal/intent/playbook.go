@@ -93,6 +93,13 @@ func (in *Intents) SetDefaultPlaybookVersion(ctx context.Context, call Call, pla
 		if err != nil {
 			return fmt.Errorf("read the present default: %w", err)
 		}
+		open, err := tx.DeliveryOfPlaybook(ctx, p.Name)
+		if err != nil {
+			return fmt.Errorf("look for a delivery of %s: %w", p.Name, err)
+		}
+		if open != "" {
+			return domain.Conflictf("playbook_delivery_open", "the delivery %s gives another version to hosts, and has not ended; wait for it, or roll it back first", open)
+		}
 		if err := tx.SetDefaultPlaybookVersion(ctx, p, version); err != nil {
 			return err
 		}

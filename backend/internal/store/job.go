@@ -165,7 +165,8 @@ WITH job AS (
       FROM unnest($3::UUID[], $4::TEXT[], $5::TEXT[], $6::UUID[], $7::UUID[], $8::UUID[], $9::INT8[], $10::INT8[], $11::INT8[], $12::TEXT[])
            AS n(id, kind, args, host_id, unit_id, allocation_id, priority, seconds, max_attempts, playbook)
       JOIN playbooks p ON p.name = n.playbook
-      JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version
+      LEFT JOIN host_playbooks b ON b.host_id = n.host_id AND b.playbook = p.name
+      JOIN playbook_versions v ON v.playbook = p.name AND v.version = COALESCE(b.version, p.default_version)
       JOIN workspaces w ON w.id = $1
     RETURNING id
 )
@@ -193,8 +194,8 @@ SELECT j.id, s.position, s.name, 'pending'
 // pages of its own, which cost the database a tenth more time a job.
 func NewJobID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// Enqueue adds a job, bound to the present default version of its playbook, in
-// the transaction of the intent that asks for it.
+// Enqueue adds a job in the transaction of the intent that asks for it, bound to the version of its playbook that holds for
+// its host: what a delivery gave to the host, or the present default.
 func (tx *Tx) Enqueue(ctx context.Context, who domain.Actor, workspace uuid.UUID, args job.Args) (uuid.UUID, error) {
 	ids, err := tx.EnqueueAll(ctx, who, workspace, []job.Args{args})
 	if err != nil {
@@ -254,7 +255,7 @@ func (tx *Tx) EnqueueAll(ctx context.Context, who domain.Actor, workspace uuid.U
 	}
 	for i, args := range all {
 		if of, ok := args.(job.OfSeveral); ok {
-			if err := tx.insertJobHosts(ctx, n.id[i], of.Hosts()); err != nil {
+			if err := tx.insertJobHosts(ctx, n.id[i], n.playbook[i], of.Hosts()); err != nil {
 				return nil, err
 			}
 		}

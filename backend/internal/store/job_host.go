@@ -29,9 +29,24 @@ INSERT INTO job_hosts (job_id, host_id, state)
 SELECT $1, n.id, 'pending'
   FROM unnest($2::UUID[]) AS n(id)`
 
-func (tx *Tx) insertJobHosts(ctx context.Context, job uuid.UUID, hosts []uuid.UUID) error {
+const sqlBindSeveral = `
+UPDATE jobs
+   SET playbook_version_id = v.id
+  FROM playbook_versions v
+ WHERE jobs.id = $1 AND v.playbook = $2
+   AND v.version = (SELECT min(b.version)
+                      FROM host_playbooks b
+                     WHERE b.host_id = ANY($3::UUID[]) AND b.playbook = $2
+                    HAVING count(*) = $4 AND min(b.version) = max(b.version))`
+
+// insertJobHosts adds the hosts of a job that has several. A version that a delivery gave to all of them takes the place of the
+// default: one play has one version.
+func (tx *Tx) insertJobHosts(ctx context.Context, job uuid.UUID, playbook string, hosts []uuid.UUID) error {
 	if _, err := tx.Exec(ctx, sqlInsertJobHosts, job, hosts); err != nil {
 		return fmt.Errorf("insert the job's hosts: %w", err)
+	}
+	if _, err := tx.Exec(ctx, sqlBindSeveral, job, playbook, hosts, len(hosts)); err != nil {
+		return fmt.Errorf("bind the job to what its hosts were given: %w", err)
 	}
 	return nil
 }

@@ -89,10 +89,25 @@ func (r Reads) PlaybookVersionByID(ctx context.Context, id uuid.UUID) (PlaybookV
 	return db.First[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.id = $1", id)
 }
 
-// DefaultPlaybookVersion returns the version of a playbook that new jobs are
-// bound to.
-func (r Reads) DefaultPlaybookVersion(ctx context.Context, playbook string) (PlaybookVersion, error) {
-	return db.First[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = p.default_version", playbook)
+// VersionOnHost returns the version of a playbook that new jobs of a host are bound to: what a delivery gave to the host, or the
+// default. uuid.Nil is no host.
+func (r Reads) VersionOnHost(ctx context.Context, playbook string, host uuid.UUID) (PlaybookVersion, error) {
+	return db.First[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+` AND v.playbook = $1
+   AND v.version = COALESCE((SELECT b.version FROM host_playbooks b WHERE b.host_id = $2 AND b.playbook = $1), p.default_version)`, playbook, host)
+}
+
+const sqlDeliveryOfPlaybook = `
+SELECT d.name
+  FROM playbook_deliveries d
+ WHERE d.playbook = $1 AND d.open`
+
+// DeliveryOfPlaybook returns the name of the delivery of a playbook that has not ended; "" if there is none.
+func (r Reads) DeliveryOfPlaybook(ctx context.Context, playbook string) (name string, err error) {
+	err = r.q.QueryRow(ctx, sqlDeliveryOfPlaybook, playbook).Scan(&name)
+	if db.IsNoRows(err) {
+		return "", nil
+	}
+	return name, err
 }
 
 // PlaybookVersionSorting is the orders that a playbook's versions can be listed in.

@@ -56,6 +56,8 @@ func All() []shape.Entry {
 		installationProvider,
 		installationMapping,
 		playbook,
+		playbookDelivery,
+		playbookDeliveryTarget,
 		job,
 		plan,
 		event,

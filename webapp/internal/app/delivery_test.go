@@ -19,21 +19,70 @@ var _ = addPages(map[string]string{
 	"/update-deliveries/" + deliveryID:                 "ended by &lt;b&gt;itself",
 	"/update-deliveries/" + deliveryID + "?state=told": "All hosts",
 	"/agent-builds":                                    "0123456789abcdef",
+	"/playbook-deliveries":                             "unit_allocate v4",
+	"/playbook-deliveries?state=halted":                `href="/playbook-deliveries">Clear<`,
+	"/playbook-deliveries/new?playbook=unit_allocate":  "Deliver a version of a playbook",
+	"/playbook-deliveries/" + deliveryID:               "/playbooks/unit_allocate/versions/4",
 	"/agent-builds?arch=arm64":                         `href="/agent-builds">Clear<`,
 }, func(a *apitest.API) {
 	a.Answer("list-update-deliveries", 200, apitest.Page(sampleDelivery()))
 	a.Answer("get-update-delivery", 200, sampleDelivery())
+	a.Answer("list-playbook-deliveries", 200, apitest.Page(samplePlaybookDelivery()))
+	a.Answer("get-playbook-delivery", 200, samplePlaybookDelivery())
+	a.Answer("list-playbook-delivery-targets", 200, apitest.Page(api.DeliveryTarget{HostID: apitest.HostID, Host: "h1", Zone: "fra2", Wave: 1, State: "proven", Reason: "A job ended <b>well."}))
 	a.Answer("list-delivery-targets", 200, apitest.Page(api.DeliveryTarget{HostID: apitest.HostID, Host: "h1", Zone: "fra2", Wave: 1, State: "failed", Reason: "It ended by <b>itself.", ToldAt: &apitest.Now}))
 	a.Answer("list-agent-builds", 200, apitest.Page(api.AgentBuild{AgentVersion: "v1.4.0", Arch: "amd64", ExpiresAt: apitest.Now, SizeBytes: 7_000_000, SHA256: strings.Repeat("0123456789abcdef", 4), CreatedAt: apitest.Now}))
 })
 
 func sampleDelivery() api.UpdateDelivery {
 	return api.UpdateDelivery{
-		ID: deliveryID, Name: "agent-1.4.0", AgentVersion: "v1.4.0", State: "running", StateMeans: "targets are <b>told", Reason: "Wave 1 waits for <b>its proof.", Wave: 1, WaveCount: 2,
-		Waves:      []api.DeliveryWave{{Wave: 1, State: "failed", Count: 1}, {Wave: 2, State: "waiting", Count: 7}},
-		Plan:       api.DeliveryPlan{Canaries: []string{"h1"}, ProofSeconds: 900},
-		Operations: append(allowed("pause", "roll_back"), api.Operation{Name: "resume", Prevents: "It is running."}), Version: 5, CreatedAt: apitest.Now,
+		ID: deliveryID, Name: "agent-1.4.0", AgentVersion: "v1.4.0", DeliveryProgress: sampleProgress(),
+		Operations: append(allowed("pause", "roll_back"), api.Operation{Name: "resume", Prevents: "It is running."}), CreatedAt: apitest.Now,
 	}
+}
+
+func sampleProgress() api.DeliveryProgress {
+	return api.DeliveryProgress{
+		State: "running", StateMeans: "targets are <b>told", Reason: "Wave 1 waits for <b>its proof.", Wave: 1, WaveCount: 2,
+		Waves: []api.DeliveryWave{{Wave: 1, State: "failed", Count: 1}, {Wave: 2, State: "waiting", Count: 7}},
+		Plan:  api.DeliveryPlan{Canaries: []string{"h1"}, ProofSeconds: 900}, Version: 5,
+	}
+}
+
+func samplePlaybookDelivery() api.PlaybookDelivery {
+	return api.PlaybookDelivery{
+		ID: deliveryID, Name: "allocate-4", Playbook: "unit_allocate", PlaybookVersion: 4, Before: 3, DeliveryProgress: sampleProgress(),
+		Operations: append(allowed("pause", "roll_back"), api.Operation{Name: "resume", Prevents: "It is running."}), CreatedAt: apitest.Now,
+	}
+}
+
+// TestDeliveriesOfPlaybooksAreBegunAndMoved: the form sends version and plan, and each button what was seen.
+func TestDeliveriesOfPlaybooksAreBegunAndMoved(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	at := "/playbook-deliveries/" + deliveryID
+	for operation, said := range map[string]string{"pause": "delivery-paused", "resume": "delivery-resumed", "roll-back": "playbook-returned"} {
+		s.api.Answer(operation+"-playbook-delivery", 200, samplePlaybookDelivery())
+		s.wantRedirect(s.post(at+"/"+operation, url.Values{"version": {"5"}, "confirm": {"allocate-4"}}), at+"?said="+said)
+		if got := s.only(operation + "-playbook-delivery").Header.Get("If-Match"); got != `"5"` {
+			t.Errorf("%s went with the version %s", operation, got)
+		}
+	}
+	if a := s.post(at+"/roll-back", url.Values{"confirm": {"another"}, "version": {"5"}}); a.StatusCode == http.StatusSeeOther {
+		t.Error("it is rolled back without its name")
+	}
+	s.api.Answer("create-playbook-delivery", 201, samplePlaybookDelivery())
+	s.wantRedirect(s.post("/playbook-deliveries/new", url.Values{
+		"name": {"allocate-4"}, "playbook": {"unit_allocate"}, "playbook_version": {"4"}, "canaries": {"h1\nh2"}, "gap_seconds": {"0"}, "limit": {"2"},
+	}), at+"?said=delivery-begun")
+	var sent api.CreatePlaybookDelivery
+	s.only("create-playbook-delivery").Into(t, &sent)
+	if sent.Playbook != "unit_allocate" || sent.PlaybookVersion != 4 || strings.Join(sent.Canaries, " ") != "h1 h2" || sent.GapSeconds == nil || *sent.GapSeconds != 0 || sent.Limit != 2 {
+		t.Errorf("%+v", sent)
+	}
+	a := s.post("/playbook-deliveries/new", url.Values{"name": {"allocate-4"}, "playbook_version": {"newest"}})
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "whole number", `value="allocate-4"`)
 }
 
 // TestDeliveriesAreBegunAndMoved: the form sends the plan, and each button what was seen.

@@ -1,5 +1,5 @@
-// Package delivery owns the pages of update deliveries (version, waves, state of each host) and of the builds that can be
-// delivered.
+// Package delivery owns the pages of deliveries of agents and playbooks (version, waves, state of each host) and of the builds
+// that can be delivered.
 package delivery
 
 import (
@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -32,13 +33,16 @@ var Area = page.Area{
 	Pages: []ui.Target{
 		{Href: path + "/new", Label: "Deliver a version of the agent", Icon: icon, Needs: "project.workspace.update_delivery:create"},
 		{Href: "/agent-builds", Label: "Builds of the agent", Icon: icon, Needs: read},
+		{Href: playbooksPath, Label: "Deliveries of playbooks", Icon: icon, Needs: "installation.playbook_delivery:read"},
+		{Href: playbooksPath + "/new", Label: "Deliver a version of a playbook", Icon: icon, Needs: "installation.playbook_delivery:create"},
 	},
-	Nouns: []page.Noun{{Name: "update_delivery", Path: path + "/"}},
+	Nouns: []page.Noun{{Name: "update_delivery", Path: path + "/"}, {Name: "playbook_delivery", Path: playbooksPath + "/"}},
 	Notices: map[string]string{
 		"delivery-begun":    "The delivery has begun. A policy tells the hosts, wave by wave.",
 		"delivery-paused":   "The delivery is paused. Hosts that were told go on.",
 		"delivery-resumed":  "The delivery goes on.",
 		"delivery-returned": "Each host that was told goes back to the version before.",
+		"playbook-returned": "The jobs of all hosts are bound to the default again.",
 	},
 }
 
@@ -58,6 +62,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post(path+"/:id/resume", a.Page(move((*client.Client).ResumeUpdateDelivery, "delivery-resumed")))
 	r.Post(path+"/:id/roll-back", a.Page(rollBack))
 	r.Get("/agent-builds", a.Page(listBuilds))
+	mountPlaybooks(r, a)
 }
 
 var (
@@ -81,7 +86,11 @@ func list(r *page.Request) error {
 		Heads: []ui.Head{{Field: "name", Label: "Name"}, {Label: "State"}, {Label: "Version"}, {Label: "Wave"}, {Label: "Hosts"}, {Field: "created_at", Label: "Begun"}},
 		Sort:  r.Sorter("-created_at"), Pages: r.Pages(found.PreviousCursor, found.NextCursor),
 	}
-	return r.Show(page.View{Title: l.Title, Nav: path, Body: listPage(l, found.Items)})
+	rows := make([]row, len(found.Items))
+	for i, d := range found.Items {
+		rows[i] = row{path + "/" + d.ID, d.Name, d.AgentVersion, reach(d.Region, d.Zone, "all with an agent"), d.DeliveryProgress, d.CreatedAt}
+	}
+	return r.Show(page.View{Title: l.Title, Nav: path, Body: listPage(l, rows)})
 }
 
 func listBuilds(r *page.Request) error {
@@ -102,14 +111,21 @@ func listBuilds(r *page.Request) error {
 	return r.Show(page.View{Title: l.Title, Nav: path, Body: buildsPage(l, found.Items)})
 }
 
+// view is the page of one delivery, of any noun.
 type view struct {
 	object.Detail
-	Delivery api.UpdateDelivery
+	At       string // of the page
+	Label    string // of one target: Host, ...
+	Facts    []fact
+	Progress api.DeliveryProgress
 	Waves    []wave
 	Targets  []api.DeliveryTarget
 	State    string // of the targets that are shown; "" for any
 	Pages    ui.Pages
 }
+
+// fact is a line about a delivery; with an address it leads there.
+type fact struct{ Label, Value, Href string }
 
 // wave is a row of the table of waves.
 type wave struct {
@@ -133,26 +149,40 @@ func show(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	v := view{Delivery: d, Waves: wavesOf(d.Waves), State: r.Query("state")}
-	f := api.DeliveryTargetFilter{Delivery: d.ID, State: v.State}
+	f := api.DeliveryTargetFilter{Delivery: d.ID, State: r.Query("state")}
 	f.Cursor, f.Limit = r.Query("cursor"), 50
 	targets, err := r.API.ListDeliveryTargets(r.Ctx, f)
 	if err != nil {
 		return err
 	}
-	v.Targets, v.Pages = targets.Items, r.Pages(targets.PreviousCursor, targets.NextCursor)
-	if v.View, err = object.Load(r.Ctx, r, "update_delivery", d.ID, api.JobFilter{Object: d.ID}); err != nil {
+	probe := "yes, as a part of the proof"
+	if d.Plan.SkipProbe {
+		probe = "no; heartbeats are proof enough"
+	}
+	v := view{At: path + "/" + d.ID, Label: "Host", State: f.State, Progress: d.DeliveryProgress, Facts: []fact{
+		{Label: "Version", Value: d.AgentVersion}, {Label: "Hosts", Value: reach(d.Region, d.Zone, "all with an agent")}, {Label: "A play reads each host", Value: probe},
+	}}
+	v.Operations = page.Operations(d.Operations, v.operations(d.Name, "Sends each host that was told back to the version before."))
+	return v.show(r, "update_delivery", d.ID, d.Name, path, deliveriesTarget, targets)
+}
+
+// operations are the buttons of a delivery.
+func (v view) operations(name, rollsBack string) []ui.Operation {
+	return []ui.Operation{
+		{Name: "pause", Label: "Pause", What: "Tells no further " + strings.ToLower(v.Label) + "s. Those that were told go on.", Action: v.At + "/pause", Version: v.Progress.Version},
+		{Name: "resume", Label: "Resume", What: "Goes on. Failures until now count no more.", Action: v.At + "/resume", Main: true, Version: v.Progress.Version},
+		{Name: "roll-back", Label: "Roll back", What: rollsBack, Action: v.At + "/roll-back", Danger: true, Confirm: name, Typed: "the name", Version: v.Progress.Version},
+	}
+}
+
+func (v view) show(r *page.Request, noun, id, name, nav string, up ui.Target, targets api.Page[api.DeliveryTarget]) (err error) {
+	v.Waves, v.Targets, v.Pages = wavesOf(v.Progress.Waves), targets.Items, r.Pages(targets.PreviousCursor, targets.NextCursor)
+	if v.View, err = object.Load(r.Ctx, r, noun, id, api.JobFilter{Object: id}); err != nil {
 		return err
 	}
-	at := path + "/" + d.ID
-	v.Up, v.Name, v.Here = []ui.Target{deliveriesTarget}, d.Name, r.Here()
-	v.Tone, v.Detail.State, v.Means, v.Message = tones.Of(d.State), d.State, d.StateMeans, d.Reason
-	v.Operations = page.Operations(d.Operations, []ui.Operation{
-		{Name: "pause", Label: "Pause", What: "Tells no further hosts. Hosts that were told go on.", Action: at + "/pause", Version: d.Version},
-		{Name: "resume", Label: "Resume", What: "Goes on. Failures until now count no more.", Action: at + "/resume", Main: true, Version: d.Version},
-		{Name: "roll-back", Label: "Roll back", What: "Sends each host that was told back to the version before.", Action: at + "/roll-back", Danger: true, Confirm: d.Name, Typed: "the name", Version: d.Version},
-	})
-	return r.Show(page.View{Title: d.Name, Nav: path, Body: showPage(v)})
+	v.Up, v.Name, v.Here = []ui.Target{up}, name, r.Here()
+	v.Tone, v.Detail.State, v.Means, v.Message = tones.Of(v.Progress.State), v.Progress.State, v.Progress.StateMeans, v.Progress.Reason
+	return r.Show(page.View{Title: name, Nav: nav, Body: showPage(v)})
 }
 
 // move is the handler of a button.
@@ -205,16 +235,17 @@ func create(r *page.Request) error {
 	return page.Create(r, (*client.Client).CreateUpdateDelivery, drawNew, func(d api.UpdateDelivery) string { return path + "/" + d.ID }, "delivery-begun")
 }
 
-func ofWaves(d api.UpdateDelivery) string { return fmt.Sprintf("%d of %d", d.Wave, d.WaveCount) }
+func ofWaves(p api.DeliveryProgress) string { return fmt.Sprintf("%d of %d", p.Wave, p.WaveCount) }
 
-func reach(d api.UpdateDelivery) string {
+// reach says which hosts a delivery reaches.
+func reach(region, zone, all string) string {
 	switch {
-	case d.Zone != "":
-		return "those of zone " + d.Zone
-	case d.Region != "":
-		return "those of region " + d.Region
+	case zone != "":
+		return "those of zone " + zone
+	case region != "":
+		return "those of region " + region
 	}
-	return "all with an agent"
+	return all
 }
 
 func megabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB" }

@@ -33,21 +33,22 @@ type Delivery struct {
 	UpdatedAt   time.Time     `db:"updated_at"`
 }
 
-func (d Delivery) rollout() rollout.Rollout {
-	return rollout.Rollout{ID: d.ID, State: d.State, Plan: d.Plan, Wave: d.Wave, Waves: d.Waves, Reason: d.Reason, NextAt: d.NextAt, Version: d.Revision}
+// Rollout is how far the delivery is.
+func (d Delivery) Rollout() rollout.Rollout {
+	return rollout.Rollout{
+		ID: d.ID, State: d.State, Plan: d.Plan, Wave: d.Wave, Waves: d.Waves, Reason: d.Reason, NextAt: d.NextAt, EndedAt: d.EndedAt, Version: d.Revision,
+		UpdatedAt: d.UpdatedAt,
+	}
 }
 
 // CanPause tells why the delivery cannot be paused; nil if it can.
-func (d Delivery) CanPause() error { return d.rollout().CanPause() }
+func (d Delivery) CanPause() error { return d.Rollout().CanPause() }
 
 // CanResume tells why the delivery cannot be resumed; nil if it can.
-func (d Delivery) CanResume() error { return d.rollout().CanResume() }
+func (d Delivery) CanResume() error { return d.Rollout().CanResume() }
 
 // CanRollBack tells why the delivery cannot be rolled back; nil if it can.
-func (d Delivery) CanRollBack() error { return d.rollout().CanRollBack() }
-
-// Why says what a host of the delivery waits for.
-func (d Delivery) Why(t rollout.Target) string { return d.rollout().Why(t) }
+func (d Delivery) CanRollBack() error { return d.Rollout().CanRollBack() }
 
 // DeliveryDraft is what somebody asks for.
 type DeliveryDraft struct {

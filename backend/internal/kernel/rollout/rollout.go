@@ -8,6 +8,7 @@ import (
 
 	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/lifecycle"
+	"kloigos/backend/internal/kernel/reconcile"
 )
 
 // State of a rollout.
@@ -111,6 +112,15 @@ func (r Rollout) CanRollBack() error {
 		return r.refuse("rolled back")
 	}
 	return nil
+}
+
+// Progresses is the condition that tells whether the rollout goes on by itself.
+func (r Rollout) Progresses() reconcile.Condition {
+	c := reconcile.Condition{Type: "progresses", Status: reconcile.True, Reason: string(r.State), Message: r.Reason, Threshold: 1}
+	if r.State == Halted {
+		c.Status, c.Fault = reconcile.False, reconcile.FaultUser
+	}
+	return c
 }
 
 // Why says what a target waits for, or why it is as it is.

@@ -51,43 +51,13 @@ func (h handlers) delivery(ctx context.Context, in *httpapi.ByID) (*delivery, er
 		return nil, err
 	}
 	out := presentDelivery(d)
-	for _, w := range waves {
-		out.Waves = append(out.Waves, api.DeliveryWave{Wave: w.Wave, State: string(w.State), Count: w.Count})
-	}
+	out.Waves = httpapi.PresentWaves(waves)
 	return &delivery{ETag: httpapi.ETag(d.Revision), Body: out}, nil
-}
-
-const (
-	defaultFirst  = 10
-	defaultGroups = 3
-	defaultGap    = 60
-	defaultProof  = 900
-)
-
-func planOf(p api.DeliveryPlan) rollout.Plan {
-	or := func(n, otherwise int) int {
-		if n == 0 {
-			return otherwise
-		}
-		return n
-	}
-	gap := defaultGap
-	if p.GapSeconds != nil {
-		gap = *p.GapSeconds
-	}
-	out := rollout.Plan{
-		Canaries: p.Canaries, First: or(p.FirstPercent, defaultFirst), Groups: or(p.Groups, defaultGroups), ByZone: p.ByZone,
-		GapMS: int64(gap) * 1000, WithinMS: int64(or(p.ProofSeconds, defaultProof)) * 1000, Limit: p.Limit, SkipProbe: p.SkipProbe,
-	}
-	if w := p.Window; w != nil {
-		out.Window = rollout.Window{Days: w.Days, From: w.From, To: w.To}
-	}
-	return out
 }
 
 func (h handlers) deliver(ctx context.Context, in *struct{ Body api.CreateUpdateDelivery }) (*delivery, error) {
 	b := in.Body
-	draft := agent.DeliveryDraft{Name: b.Name, Version: b.AgentVersion, Region: b.Region, Zone: b.Zone, Plan: planOf(b.DeliveryPlan)}
+	draft := agent.DeliveryDraft{Name: b.Name, Version: b.AgentVersion, Region: b.Region, Zone: b.Zone, Plan: httpapi.PlanOf(b.DeliveryPlan)}
 	made, err := httpapi.Once(ctx, h.server, func(ctx context.Context, call intent.Call) (made httpapi.Made, err error) {
 		err = h.Engine.Do(ctx, call, func(tx *intent.Tx) error {
 			made.Object, err = agent.CreateDelivery(ctx, tx, draft)
@@ -148,30 +118,15 @@ func (h handlers) targets(ctx context.Context, in *struct{ api.DeliveryTargetFil
 		func(after *db.Position, limit int) ([]rollout.Target, error) {
 			return rollout.Targets(ctx, h.server.DB().Reader, rollout.TargetFilter{Rollout: d.ID, State: in.State, Sort: in.Sort, After: after, Limit: limit})
 		},
-		func(t rollout.Target) api.DeliveryTarget {
-			return api.DeliveryTarget{
-				HostID: t.ID.String(), Host: t.Name, Region: t.Region, Zone: t.Zone, Wave: t.Wave, State: string(t.State), Reason: d.Why(t),
-				ToldAt: t.ToldAt, EndedAt: t.EndedAt,
-			}
-		})
+		func(t rollout.Target) api.DeliveryTarget { return httpapi.PresentTarget(d.Rollout(), t) })
 }
 
 func presentDelivery(d agent.Delivery) api.UpdateDelivery {
-	gap := int(d.Plan.GapMS / 1000)
-	out := api.UpdateDelivery{
+	return api.UpdateDelivery{
 		ID: d.ID.String(), Workspace: d.WorkspaceID.String(), Name: d.Name, AgentVersion: d.Version, Region: d.Region, Zone: d.Zone,
-		State: string(d.State), StateMeans: d.State.Means(), Reason: d.Reason, Wave: d.Wave, WaveCount: d.Waves, NextAt: d.NextAt, EndedAt: d.EndedAt,
-		Plan: api.DeliveryPlan{
-			Canaries: d.Plan.Canaries, FirstPercent: d.Plan.First, Groups: d.Plan.Groups, ByZone: d.Plan.ByZone, GapSeconds: &gap,
-			ProofSeconds: int(d.Plan.WithinMS / 1000), Limit: d.Plan.Limit, SkipProbe: d.Plan.SkipProbe,
-		},
+		DeliveryProgress: httpapi.PresentProgress(d.Rollout()), CreatedAt: d.CreatedAt,
 		Operations: []api.Operation{operation("pause", d.CanPause()), operation("resume", d.CanResume()), operation("roll_back", d.CanRollBack())},
-		Version:    d.Revision, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 	}
-	if w := d.Plan.Window; w.From != "" || len(w.Days) > 0 {
-		out.Plan.Window = &api.DeliveryWindow{Days: w.Days, From: w.From, To: w.To}
-	}
-	return out
 }
 
 // builds are the same for every workspace: they came with a release.

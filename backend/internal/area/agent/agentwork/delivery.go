@@ -11,7 +11,6 @@ import (
 	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
-	"kloigos/backend/internal/kernel/rollout"
 )
 
 // UpdateDeliveries is the policy that advances deliveries.
@@ -44,20 +43,11 @@ func deliveries(config Config) reconcile.Policy {
 			if r.State.Ended() {
 				return reconcile.Outcome{Changed: int64(changed), Gone: true}, nil
 			}
-			out := reconcile.Outcome{Changed: int64(changed), Conditions: []reconcile.Condition{progresses(r)}}
+			out := reconcile.Outcome{Changed: int64(changed), Conditions: []reconcile.Condition{r.Progresses()}}
 			if changed > 0 {
 				out.Again = lookAgain
 			}
 			return out, nil
 		},
 	}
-}
-
-// progresses tells whether a delivery goes on by itself.
-func progresses(r rollout.Rollout) reconcile.Condition {
-	c := reconcile.Condition{Type: "progresses", Status: reconcile.True, Reason: string(r.State), Message: r.Reason, Threshold: 1}
-	if r.State == rollout.Halted {
-		c.Status, c.Fault = reconcile.False, reconcile.FaultUser
-	}
-	return c
 }
