@@ -7,12 +7,12 @@ import (
 
 // UpdateDelivery brings a version of the agent to hosts, in waves.
 type UpdateDelivery struct {
-	ID           string         `json:"id" format:"uuid"`
-	Workspace    string         `json:"workspace"`
-	Name         string         `json:"name"`
-	AgentVersion string         `json:"agent_version" doc:"the version that it brings"`
-	Region       string         `json:"region,omitempty" doc:"of the hosts that it reaches; absent: any"`
-	Zone         string         `json:"zone,omitempty" doc:"of the hosts that it reaches; absent: any"`
+	ID           string `json:"id" format:"uuid"`
+	Workspace    string `json:"workspace"`
+	Name         string `json:"name"`
+	AgentVersion string `json:"agent_version" doc:"the version that it brings"`
+	Region       string `json:"region,omitempty" doc:"of the hosts that it reaches; absent: any"`
+	Zone         string `json:"zone,omitempty" doc:"of the hosts that it reaches; absent: any"`
 	DeliveryProgress
 	Operations []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
 	CreatedAt  time.Time   `json:"created_at"`

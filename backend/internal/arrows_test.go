@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"kube":     {},
 	"network":  {},
 	"playbook": {},
+	"release":  {},
 	"watch":    {},
 }
 

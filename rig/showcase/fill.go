@@ -107,6 +107,7 @@ func (w *world) makeRows() {
 	w.drift()
 	w.updates()
 	w.playbookUpdates()
+	w.releaseUpdate()
 	w.networks()
 	w.remedies()
 }

@@ -31,6 +31,25 @@ func (w *world) playbookUpdates() {
 	rollouts.add(id, "returned", plan, 1, 2, "Each target that was told has gone back.", &ended, made, ended)
 }
 
+// releaseUpdate makes a delivery of a release that a condition halted behind its first machine.
+func (w *world) releaseUpdate() {
+	deliveries := &table{name: "release_deliveries", columns: []string{"id", "name", "version", "open", "created_at"}}
+	rollouts := &table{name: "rollouts", columns: []string{"id", "state", "plan", "wave", "waves", "reason", "created_at", "updated_at"}}
+	targets := &table{name: "rollout_targets", columns: []string{
+		"rollout_id", "target_id", "name", "region", "zone", "wave", "state", "reason", "told_at", "ended_at",
+	}}
+	w.more = append(w.more, deliveries, rollouts, targets)
+	made, ended := w.ago(3*time.Hour), w.ago(2*time.Hour)
+	id, told := w.id(), made.Add(2*time.Minute)
+	deliveries.add(id, "v1.5.0", "v1.5.0", true, made)
+	plan := map[string]any{"first": 10, "groups": 3, "gap_ms": 60_000, "within_ms": 3_600_000, "limit": 0, "one_by_one": true, "window": map[string]any{}}
+	wrong := "Something became wrong since it was told. policy on_time: The policy drift is 95 s late."
+	targets.add(id, w.id(), "backend-1", "", "backend", 1, "failed", wrong, &told, &ended)
+	targets.add(id, w.id(), "backend-2", "", "backend", 2, "waiting", "", nil, nil)
+	targets.add(id, w.id(), "web-1.example.org:8090", "", "web app", 3, "waiting", "", nil, nil)
+	rollouts.add(id, "halted", plan, 1, 3, "1 target failed. The last was backend-1: "+wrong, made, ended)
+}
+
 // updates makes two builds of the agent, and a delivery that a bad one halted and that was rolled back.
 func (w *world) updates() {
 	builds := &table{name: "agent_builds", columns: []string{

@@ -70,7 +70,7 @@ type Parts struct {
 }
 
 // areas is every area: the one line that a new one adds to this package.
-var areas = []func(Parts) Area{iamArea, dnsArea, watchArea, agentArea, driftArea, kubeArea, networkArea, playbookArea}
+var areas = []func(Parts) Area{iamArea, dnsArea, watchArea, agentArea, driftArea, kubeArea, networkArea, playbookArea, releaseArea}
 
 // handlers joins the steps of an area's nouns.
 func handlers(each ...work.Handlers) work.Handlers {

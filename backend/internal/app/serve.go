@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,19 +61,8 @@ const (
 // that it needs.
 const Generation = iam.SharedGeneration
 
-// Version is this build's version, from its module or its commit.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "devel-" + s.Value[:12]
-		}
-	}
-	return info.Main.Version
-}
+// Version is this build's version.
+func Version() string { return api.BuildVersion() }
 
 // Backend is one backend process.
 type Backend struct {

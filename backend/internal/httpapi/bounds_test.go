@@ -216,6 +216,7 @@ func TestForgedCursors(t *testing.T) {
 		"list-addresses": strings.Repeat("\x00", 2), "list-jobs": strings.Repeat("\x00", 8) + "0", "list-plans": strings.Repeat("\x00", 4), "list-events": strings.Repeat("\x00", 6),
 		"list-playbooks": "\x00", "list-playbook-versions": "\x00host_probe", "list-tokens": "\x00" + b.account.String(),
 		"list-policy-items": "\x00host_probe\x00\x00", "list-delivery-targets": "\x00" + uuid.Nil.String() + "\x00",
+		"list-playbook-delivery-targets": "\x00" + uuid.Nil.String() + "\x00", "list-release-targets": "\x00" + uuid.Nil.String() + "\x00",
 		"list-usage": "\x00" + domain.DefaultOrganization.String() + time.Now().UTC().Format("\x002006-01-") + "01" + time.Now().UTC().Format("\x002006-01-02"),
 	}
 	for _, r := range api.Routes {

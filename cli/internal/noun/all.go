@@ -58,6 +58,8 @@ func All() []shape.Entry {
 		playbook,
 		playbookDelivery,
 		playbookDeliveryTarget,
+		releaseDelivery,
+		releaseTarget,
 		job,
 		plan,
 		event,

@@ -16,6 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2/middleware/compress"
 	"github.com/gofiber/fiber/v2/middleware/recover"
 
+	backendapi "kloigos/backend/api"
 	"kloigos/backend/api/client"
 	"kloigos/backend/api/tlsfile"
 	"kloigos/webapp/internal/account"
@@ -170,6 +171,7 @@ func New(closing context.Context, cfg Config, log *slog.Logger) (*fiber.App, err
 	a := &page.App{API: api, Sessions: sessions, Assets: assets, Log: log, Now: time.Now, Closing: closing}
 	server := limited(api, sessions, a.ErrorHandler)
 	server.Get("/web/healthz", func(c *fiber.Ctx) error { return c.SendString("ok\n") })
+	server.Get("/web/version", sessions.Direct, func(c *fiber.Ctx) error { return c.JSON(backendapi.WebAppVersion{Version: backendapi.BuildVersion()}) })
 	server.Use(a.Scoped)
 	server.Use(headers(cfg.InsecureCookie), recover.New(), assets.Serve)
 	server.Use(compress.New(compress.Config{Level: compress.LevelBestSpeed, Next: isStream}))

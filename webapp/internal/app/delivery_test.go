@@ -20,6 +20,10 @@ var _ = addPages(map[string]string{
 	"/update-deliveries/" + deliveryID + "?state=told": "All hosts",
 	"/agent-builds":                                    "0123456789abcdef",
 	"/playbook-deliveries":                             "unit_allocate v4",
+	"/release-deliveries":                              "one by one",
+	"/release-deliveries?state=halted":                 `href="/release-deliveries">Clear<`,
+	"/release-deliveries/new":                          "Deliver a release of Kloigos",
+	"/release-deliveries/" + deliveryID:                "v1.4.0 on 2; unknown on 1",
 	"/playbook-deliveries?state=halted":                `href="/playbook-deliveries">Clear<`,
 	"/playbook-deliveries/new?playbook=unit_allocate":  "Deliver a version of a playbook",
 	"/playbook-deliveries/" + deliveryID:               "/playbooks/unit_allocate/versions/4",
@@ -27,6 +31,9 @@ var _ = addPages(map[string]string{
 }, func(a *apitest.API) {
 	a.Answer("list-update-deliveries", 200, apitest.Page(sampleDelivery()))
 	a.Answer("get-update-delivery", 200, sampleDelivery())
+	a.Answer("list-release-deliveries", 200, apitest.Page(sampleReleaseDelivery()))
+	a.Answer("get-release-delivery", 200, sampleReleaseDelivery())
+	a.Answer("list-release-targets", 200, apitest.Page(api.ReleaseTarget{ID: apitest.HostID, Name: "backend-1", Kind: "backend", Runs: "v1.4.0", Wave: 1, State: "told", Reason: "Replace the program there <b>now."}))
 	a.Answer("list-playbook-deliveries", 200, apitest.Page(samplePlaybookDelivery()))
 	a.Answer("get-playbook-delivery", 200, samplePlaybookDelivery())
 	a.Answer("list-playbook-delivery-targets", 200, apitest.Page(api.DeliveryTarget{HostID: apitest.HostID, Host: "h1", Zone: "fra2", Wave: 1, State: "proven", Reason: "A job ended <b>well."}))
@@ -53,6 +60,49 @@ func samplePlaybookDelivery() api.PlaybookDelivery {
 	return api.PlaybookDelivery{
 		ID: deliveryID, Name: "allocate-4", Playbook: "unit_allocate", PlaybookVersion: 4, Before: 3, DeliveryProgress: sampleProgress(),
 		Operations: append(allowed("pause", "roll_back"), api.Operation{Name: "resume", Prevents: "It is running."}), CreatedAt: apitest.Now,
+	}
+}
+
+func sampleReleaseDelivery() api.ReleaseDelivery {
+	return api.ReleaseDelivery{
+		ID: deliveryID, Name: "v1.5.0", Release: "v1.5.0", DeliveryProgress: sampleProgress(), CreatedAt: apitest.Now,
+		Running:    []api.ReleaseVersion{{Release: "v1.4.0", Count: 2}, {Count: 1}},
+		Operations: append(allowed("pause", "roll_back"), api.Operation{Name: "resume", Prevents: "It is running."}),
+	}
+}
+
+// TestDeliveriesOfReleasesAreBegunAndMoved: the form sends the web apps, and each button what was seen.
+func TestDeliveriesOfReleasesAreBegunAndMoved(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	at := "/release-deliveries/" + deliveryID
+	for operation, said := range map[string]string{"pause": "delivery-paused", "resume": "delivery-resumed", "roll-back": "release-returned"} {
+		s.api.Answer(operation+"-release-delivery", 200, sampleReleaseDelivery())
+		s.wantRedirect(s.post(at+"/"+operation, url.Values{"version": {"5"}, "confirm": {"v1.5.0"}}), at+"?said="+said)
+		if got := s.only(operation + "-release-delivery").Header.Get("If-Match"); got != `"5"` {
+			t.Errorf("%s went with the version %s", operation, got)
+		}
+	}
+	s.api.Answer("create-release-delivery", 201, sampleReleaseDelivery())
+	s.wantRedirect(s.post("/release-deliveries/new", url.Values{
+		"name": {"v1.5.0"}, "release": {"v1.5.0"}, "web_apps": {"https://web-1:8090\nhttps://web-2:8090"}, "canaries": {"backend-2"}, "gap_seconds": {"0"},
+	}), at+"?said=delivery-begun")
+	var sent api.CreateReleaseDelivery
+	s.only("create-release-delivery").Into(t, &sent)
+	if strings.Join(sent.WebApps, " ") != "https://web-1:8090 https://web-2:8090" || strings.Join(sent.Canaries, " ") != "backend-2" || sent.GapSeconds == nil || *sent.GapSeconds != 0 {
+		t.Errorf("%+v", sent)
+	}
+}
+
+// TestTheVersionIsToldToWhoAsksDirectly: what came through a proxy finds no such page.
+func TestTheVersionIsToldToWhoAsksDirectly(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	a := s.get("/web/version", header("Cookie", ""))
+	s.wantStatus(a, http.StatusOK)
+	s.wantText(a, `{"version":"`)
+	for _, name := range []string{"Forwarded", "X-Forwarded-For"} {
+		s.wantStatus(s.get("/web/version", header(name, "for=192.0.2.1")), http.StatusNotFound)
 	}
 }
 

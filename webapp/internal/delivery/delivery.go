@@ -1,4 +1,4 @@
-// Package delivery owns the pages of deliveries of agents and playbooks (version, waves, state of each host) and of the builds
+// Package delivery owns the pages of deliveries of agents, playbooks and releases (version, waves, state of each host) and of the builds
 // that can be delivered.
 package delivery
 
@@ -35,13 +35,16 @@ var Area = page.Area{
 		{Href: "/agent-builds", Label: "Builds of the agent", Icon: icon, Needs: read},
 		{Href: playbooksPath, Label: "Deliveries of playbooks", Icon: icon, Needs: "installation.playbook_delivery:read"},
 		{Href: playbooksPath + "/new", Label: "Deliver a version of a playbook", Icon: icon, Needs: "installation.playbook_delivery:create"},
+		{Href: releasesPath, Label: "Deliveries of releases", Icon: icon, Needs: "installation.release_delivery:read"},
+		{Href: releasesPath + "/new", Label: "Deliver a release of Kloigos", Icon: icon, Needs: "installation.release_delivery:create"},
 	},
-	Nouns: []page.Noun{{Name: "update_delivery", Path: path + "/"}, {Name: "playbook_delivery", Path: playbooksPath + "/"}},
+	Nouns: []page.Noun{{Name: "release_delivery", Path: releasesPath + "/"}, {Name: "update_delivery", Path: path + "/"}, {Name: "playbook_delivery", Path: playbooksPath + "/"}},
 	Notices: map[string]string{
 		"delivery-begun":    "The delivery has begun. A policy tells the hosts, wave by wave.",
 		"delivery-paused":   "The delivery is paused. Hosts that were told go on.",
 		"delivery-resumed":  "The delivery goes on.",
 		"delivery-returned": "Each host that was told goes back to the version before.",
+		"release-returned":  "Each machine that was told is to go back. Replace the programs there.",
 		"playbook-returned": "The jobs of all hosts are bound to the default again.",
 	},
 }
@@ -63,6 +66,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post(path+"/:id/roll-back", a.Page(rollBack))
 	r.Get("/agent-builds", a.Page(listBuilds))
 	mountPlaybooks(r, a)
+	mountReleases(r, a)
 }
 
 var (

@@ -50,7 +50,9 @@ func listOfPlaybooks(r *page.Request) error {
 	return r.Show(page.View{Title: l.Title, Nav: "/playbooks", Body: listPage(l, rows)})
 }
 
-func versionOf(d api.PlaybookDelivery) string { return fmt.Sprintf("%s v%d", d.Playbook, d.PlaybookVersion) }
+func versionOf(d api.PlaybookDelivery) string {
+	return fmt.Sprintf("%s v%d", d.Playbook, d.PlaybookVersion)
+}
 
 func showOfPlaybook(r *page.Request) error {
 	d, err := r.API.GetPlaybookDelivery(r.Ctx, r.Param("id"))

@@ -190,7 +190,7 @@ SELECT b.host_id, h.removed_at IS NOT NULL OR h.state IN ('lost', 'decommissione
        EXISTS (SELECT 1 FROM ran r WHERE r.host_id = b.host_id AND r.state IN ('queued', 'running', 'cancelling')) AS under_way,
        COALESCE((SELECT max(r.created_at) FROM ran r WHERE r.host_id = b.host_id), b.told_at) AS asked_at,
        COALESCE((SELECT c.type || ': ' || c.message FROM conditions c
-                  WHERE c.noun = 'host' AND c.object_id = b.host_id AND c.status = 'false' AND c.since > b.told_at AND c.fault <> 'user'
+                  WHERE c.noun = 'host' AND c.object_id = b.host_id AND c.status = 'false' AND c.since > b.told_at AND c.fault <> 'user' AND c.type <> 'cross_checked'
                   ORDER BY c.since LIMIT 1), '') AS condition,
        (SELECT a.id FROM allocations a WHERE a.host_id = b.host_id AND a.state = 'allocated' AND a.ended_at IS NULL ORDER BY a.id LIMIT 1) AS allocation_id,
        h.workspace_id, b.told_at, now() AS now

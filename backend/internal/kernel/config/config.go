@@ -48,6 +48,7 @@ type Config struct {
 	DeniedNetworks     []netip.Prefix  // in which no host may be
 	ChannelNetworks    []netip.Prefix  // private ranges that notification channels may lead to
 	IdentityNetworks   []netip.Prefix  // private ranges that identity providers may be in
+	ReleaseNetworks    []netip.Prefix  // private ranges in which web apps are asked for their version
 	ManagementNetworks []netip.Prefix  // private ranges that management clusters of hosted control planes may be in
 	WebURL             *url.URL        // of the web app, as browsers reach it; nil: nobody logs in by an identity provider
 	FirstUID, LastUID  int64           // for tenants
@@ -129,6 +130,10 @@ func settings() []setting {
 		}},
 		{"KLOIGOS_IDENTITY_NETWORKS", "identity-networks", "private networks that identity providers may be in, loopback included, comma-separated; empty for none", "", func(c *Config, v string) (err error) {
 			c.IdentityNetworks, err = prefixes(v)
+			return err
+		}},
+		{"KLOIGOS_RELEASE_NETWORKS", "release-networks", "private networks in which deliveries of releases ask web apps for their version, loopback included, comma-separated; empty for none", "", func(c *Config, v string) (err error) {
+			c.ReleaseNetworks, err = prefixes(v)
 			return err
 		}},
 		{"KLOIGOS_MANAGEMENT_NETWORKS", "management-networks", "private networks that management clusters of hosted control planes may be in, loopback included, comma-separated; empty for none", "", func(c *Config, v string) (err error) {

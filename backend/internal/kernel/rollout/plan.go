@@ -21,6 +21,8 @@ type Plan struct {
 	WithinMS int64    `json:"within_ms"` // for a target to prove itself
 	Limit    int      `json:"limit"`     // failed targets that are put up with; a failed canary always halts
 	Window   Window   `json:"window"`
+	// OneByOne makes each target a wave of its own, in the order in which candidates are given; First, Groups and ByZone mean nothing.
+	OneByOne bool `json:"one_by_one,omitempty"`
 	// SkipProbe has targets prove themselves without the probe that their driver would ask for.
 	SkipProbe bool `json:"skip_probe,omitempty"`
 }
@@ -76,6 +78,9 @@ func (c Candidate) place() string { return c.Region + "/" + c.Zone }
 // first wave meets each of them, unless each zone is a wave of its own.
 func (p Plan) cut(all []Candidate) (targets []Target, waves int64) {
 	rest := slices.Clone(all)
+	if p.OneByOne {
+		return p.each(rest)
+	}
 	slices.SortFunc(rest, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID.String(), b.ID.String()))
 	})
@@ -119,6 +124,26 @@ func (p Plan) cut(all []Candidate) (targets []Target, waves int64) {
 		rest = rest[n:]
 	}
 	return targets, waves
+}
+
+// each makes each candidate a wave of its own, canaries first.
+func (p Plan) each(all []Candidate) (targets []Target, waves int64) {
+	slices.SortStableFunc(all, func(a, b Candidate) int {
+		return cmp.Compare(p.canary(a), p.canary(b))
+	})
+	for _, c := range all {
+		waves++
+		targets = append(targets, Target{ID: c.ID, Name: c.Name, Region: c.Region, Zone: c.Zone, Wave: waves, State: Waiting})
+	}
+	return targets, waves
+}
+
+// canary is the place of a candidate among the canaries, or behind them.
+func (p Plan) canary(c Candidate) int {
+	if i := slices.Index(p.Canaries, c.Name); i >= 0 {
+		return i
+	}
+	return len(p.Canaries)
 }
 
 // mixed takes one candidate of each zone in turn.

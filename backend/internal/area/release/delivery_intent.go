@@ -1,0 +1,237 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/audit"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/egress"
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/rollout"
+	"kloigos/backend/internal/kernel/scope"
+)
+
+func (d Delivery) entry(action string, before, after map[string]any) audit.Entry {
+	return audit.Entry{
+		Action: DeliveryNoun + "." + action, ObjectKind: DeliveryNoun, ObjectID: d.ID, ObjectName: d.Name, Before: before, After: after,
+	}
+}
+
+// CreateDelivery begins a delivery of a release. rule says where web apps may be.
+func CreateDelivery(ctx context.Context, tx *intent.Tx, draft DeliveryDraft, rule egress.Rule) (uuid.UUID, error) {
+	if err := draft.check(rule); err != nil {
+		return uuid.Nil, err
+	}
+	machines, err := Machines(ctx, tx.Reader)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	var all []rollout.Candidate
+	for _, m := range machines {
+		all = append(all, m.candidate())
+	}
+	ids := make([]uuid.UUID, len(draft.WebApps))
+	for i, base := range draft.WebApps {
+		c := webAppCandidate(base)
+		ids[i], all = c.ID, append(all, c)
+	}
+	var bad fault.Invalid
+	for i, name := range draft.Plan.Canaries {
+		if !slices.ContainsFunc(all, func(c rollout.Candidate) bool { return c.Name == name }) {
+			bad.Add(fmt.Sprintf("canaries[%d]", i), "Neither a backend that is alive nor one of the web apps is there. Use the name of a machine, or name and port of a web app.")
+		}
+	}
+	if err := bad.OrNil(); err != nil {
+		return uuid.Nil, err
+	}
+	id := uuid.New()
+	err = tx.One(ctx, fault.Conflictf("release_delivery_exists", "There is a delivery %s already.", draft.Name), sqlInsertDelivery, id, draft.Name, draft.Version)
+	if _, taken := db.UniqueViolation(err); taken {
+		return uuid.Nil, errOpen
+	}
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("insert a delivery of a release: %w", err)
+	}
+	if _, err := tx.Exec(ctx, sqlInsertWebApps, id, ids, draft.WebApps); err != nil {
+		return uuid.Nil, fmt.Errorf("insert the web apps of a delivery: %w", err)
+	}
+	draft.Plan.OneByOne = true
+	if _, err := rollout.Start(ctx, tx.Tx, id, draft.Plan, all); err != nil {
+		return uuid.Nil, err
+	}
+	d, err := DeliveryByID(ctx, tx.Reader, id)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	tx.Touch(DeliveryNoun, id)
+	facts := d.facts()
+	facts["web_apps"] = draft.WebApps
+	if err := tx.Event(ctx, d.entry("create", nil, facts)); err != nil {
+		return uuid.Nil, err
+	}
+	return id, tx.Made(ctx, DeliveryNoun, id, uuid.Nil)
+}
+
+var errOpen = fault.Conflictf("release_delivery_open", "Another delivery of a release has not ended. Wait for it, or roll it back.")
+
+// PauseDelivery tells no further machines.
+func PauseDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
+	return moveDelivery(ctx, tx, ref, revision, "pause", rollout.Pause)
+}
+
+// ResumeDelivery goes on with a delivery that is paused or halted. Failures until now count no more.
+func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
+	return moveDelivery(ctx, tx, ref, revision, "resume", rollout.Resume)
+}
+
+// RollBackDelivery tells the machines that were told to go back.
+func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
+	return moveDelivery(ctx, tx, ref, revision, "roll_back", rollout.RollBack)
+}
+
+func moveDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64, action string,
+	move func(context.Context, *db.Tx, uuid.UUID, rollout.Driver) (rollout.Rollout, error),
+) error {
+	d, err := DeliveryByID(ctx, tx.Reader, ref.ID())
+	if err != nil {
+		return err
+	}
+	if revision != 0 && revision != d.Revision {
+		return fault.Conflictf("version_mismatch", "The delivery is at version %d, not %d: it went on meanwhile. Reload it.", d.Revision, revision)
+	}
+	driver := d.driver(nil, Proof{})
+	driver.Moved = func(ctx context.Context, inner *db.Tx, _, after rollout.Rollout) error {
+		return d.setOpen(ctx, inner, !after.State.Ended())
+	}
+	if _, err := move(ctx, tx.Tx, d.ID, driver); err != nil {
+		return err
+	}
+	after, err := DeliveryByID(ctx, tx.Reader, d.ID)
+	if err != nil {
+		return err
+	}
+	tx.Touch(DeliveryNoun, d.ID)
+	if err := tx.Event(ctx, after.entry(action, d.facts(), after.facts())); err != nil {
+		return err
+	}
+	return tx.Made(ctx, DeliveryNoun, d.ID, uuid.Nil)
+}
+
+func (d Delivery) setOpen(ctx context.Context, tx *db.Tx, open bool) error {
+	_, err := tx.Exec(ctx, sqlSetOpen, d.ID, open)
+	if _, taken := db.UniqueViolation(err); taken {
+		return errOpen
+	}
+	tx.Touch(DeliveryNoun, d.ID)
+	return err
+}
+
+// Proof is how machines prove a release.
+type Proof struct {
+	Soak time.Duration // how long the version must run without a new fault
+	// Ask asks a web app for its version. why is a sentence; "" if it answered.
+	Ask func(ctx context.Context, base string) (version, why string)
+}
+
+// Advance asks the web apps and makes the steps of a delivery that are due; by is the policy that events name.
+func Advance(ctx context.Context, store *db.DB, d Delivery, proof Proof, by string, observe bool) (rollout.Rollout, int, error) {
+	if err := d.askAll(ctx, store, proof); err != nil {
+		return rollout.Rollout{}, 0, err
+	}
+	driver := d.driver(store, proof)
+	driver.Moved = func(ctx context.Context, tx *db.Tx, before, after rollout.Rollout) error {
+		if err := d.setOpen(ctx, tx, !after.State.Ended()); err != nil {
+			return err
+		}
+		if before.State == after.State && before.Wave == after.Wave { // a step that nobody needs to be told of
+			return nil
+		}
+		action := string(after.State)
+		if before.State == after.State {
+			action = "wave"
+		}
+		now := d
+		now.State, now.Wave, now.Reason = after.State, after.Wave, after.Reason
+		return audit.Append(ctx, tx, audit.Actor{Kind: audit.Policy, Name: by}, now.entry(action, d.facts(), now.facts()))
+	}
+	return rollout.Advance(ctx, store, d.ID, driver, observe)
+}
+
+// askAll asks each web app for its version, and notes what changed.
+func (d Delivery) askAll(ctx context.Context, store *db.DB, proof Proof) error {
+	apps, err := WebApps(ctx, store.Reader, d.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range apps {
+		runs, why := proof.Ask(ctx, a.URL)
+		if runs == a.Runs && why == a.Problem || why != "" && why == a.Problem {
+			continue
+		}
+		if err := store.InTx(ctx, func(tx *db.Tx) error { return Answered(ctx, tx, d.ID, a.TargetID, runs, why) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// driver is what a delivery means for machines: they are told and looked at, and nothing is done there.
+func (d Delivery) driver(store *db.DB, proof Proof) rollout.Driver {
+	nothing := func(context.Context, *db.Tx, []uuid.UUID) error { return nil }
+	return rollout.Driver{
+		Prove: func(ctx context.Context, _ rollout.Rollout, targets []rollout.Target, back bool) (map[uuid.UUID]rollout.Finding, error) {
+			return d.prove(ctx, store.Reader, targets, proof, back)
+		},
+		Late: func(ctx context.Context, _ rollout.Rollout) (all []rollout.Candidate, err error) {
+			machines, err := Machines(ctx, store.Reader)
+			for _, m := range machines {
+				all = append(all, m.candidate())
+			}
+			return all, err
+		},
+		Give: nothing, Take: nothing,
+	}
+}
+
+func (d Delivery) prove(ctx context.Context, q db.Reader, targets []rollout.Target, proof Proof, back bool) (map[uuid.UUID]rollout.Finding, error) {
+	machines, err := Machines(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	apps, err := WebApps(ctx, q, d.ID)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[uuid.UUID]rollout.Finding, len(targets))
+	for _, t := range targets {
+		f := d.find(t, machines, apps, proof.Soak, back)
+		if !back && t.ToldAt != nil {
+			wrong, err := newFault(ctx, q, *t.ToldAt)
+			if err != nil {
+				return nil, err
+			}
+			if wrong != "" {
+				f = rollout.Finding{Verdict: rollout.Bad, Reason: "Something became wrong since it was told. " + wrong}
+			}
+		}
+		found[t.ID] = f
+	}
+	return found, nil
+}
+
+func (d Delivery) find(t rollout.Target, machines []Machine, apps []WebApp, soak time.Duration, back bool) rollout.Finding {
+	if i := slices.IndexFunc(apps, func(a WebApp) bool { return a.TargetID == t.ID }); i >= 0 {
+		return d.findWebApp(apps[i], soak, back)
+	}
+	i := slices.IndexFunc(machines, func(m Machine) bool { return m.candidate().ID == t.ID })
+	if i < 0 {
+		return d.findMachine(Machine{}, false, soak, back)
+	}
+	return d.findMachine(machines[i], true, soak, back)
+}
