@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -98,12 +99,25 @@ func TestDeliveriesOfReleasesAreBegunAndMoved(t *testing.T) {
 func TestTheVersionIsToldToWhoAsksDirectly(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	a := s.get("/web/version", header("Cookie", ""))
-	s.wantStatus(a, http.StatusOK)
-	s.wantText(a, `{"version":"`)
-	for _, name := range []string{"Forwarded", "X-Forwarded-For"} {
-		s.wantStatus(s.get("/web/version", header(name, "for=192.0.2.1")), http.StatusNotFound)
+	at := "http://" + listens(t, s) + "/web/version"
+	for name, want := range map[string]int{"Accept": http.StatusOK, "Forwarded": http.StatusNotFound, "X-Forwarded-For": http.StatusNotFound} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set(name, "for=192.0.2.1")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told api.WebAppVersion
+		err = json.NewDecoder(resp.Body).Decode(&told)
+		_ = resp.Body.Close()
+		if resp.StatusCode != want || want == http.StatusOK && (err != nil || told.Version == "") {
+			t.Errorf("with %s it is %d, %+v, %v", name, resp.StatusCode, told, err)
+		}
 	}
+	s.wantStatus(s.get("/web/version"), http.StatusNotFound) // by the proxy that this web app trusts
 }
 
 // TestDeliveriesOfPlaybooksAreBegunAndMoved: the form sends version and plan, and each button what was seen.

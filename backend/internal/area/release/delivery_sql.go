@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,7 +85,7 @@ UPDATE release_deliveries
 
 // A backend is called after its machine and process: 'backend-1/4711'.
 const sqlMachines = `
-SELECT split_part(b.name, '/', 1) AS name, array_agg(DISTINCT b.version ORDER BY b.version) AS versions, max(b.started_at) AS since, now() AS now
+SELECT split_part(b.name, '/', 1) AS name, array_agg(DISTINCT b.version) AS versions, max(b.started_at) AS since, now() AS now
   FROM backends b
  WHERE b.seen_at > now() - INTERVAL '30 seconds'
  GROUP BY 1
@@ -96,6 +97,9 @@ func Machines(ctx context.Context, q db.Reader) ([]Machine, error) {
 	all, err := db.Collect[Machine](ctx, q, sqlMachines)
 	if err != nil {
 		return nil, fmt.Errorf("list machines of backends: %w", err)
+	}
+	for _, m := range all {
+		slices.Sort(m.Versions)
 	}
 	return all, nil
 }
