@@ -64,7 +64,8 @@ func showOfRelease(r *page.Request) error {
 		return err
 	}
 	v := view{At: releasesPath + "/" + d.ID, Label: "Machine", State: f.State, Progress: d.DeliveryProgress, Facts: []fact{
-		{Label: "Release", Value: d.Release}, {Label: "Runs now", Value: runs(d.Running)},
+		{Label: "Release", Value: d.Release},
+		{Label: "Runs now", Value: runs(d.Running)},
 		{Label: "What is done on machines", Value: "nothing: replace the program on a machine that is told"},
 	}}
 	targets := api.Page[api.DeliveryTarget]{NextCursor: found.NextCursor, PreviousCursor: found.PreviousCursor}
