@@ -15,6 +15,7 @@ type ClusterSnapshot struct {
 	Size              int64       `json:"size" doc:"bytes of the snapshot, as etcd reads it"`
 	Stored            int64       `json:"stored" doc:"bytes that are kept of it, compressed"`
 	SHA256            string      `json:"sha256" doc:"of the snapshot, in hexadecimal"`
+	ControlPlanes     []string    `json:"control_planes" nullable:"false" doc:"those of the cluster now: a restore stops etcd and the API server on all of them"`
 	BegunAt           time.Time   `json:"begun_at" doc:"when it was taken: it has all that was written before"`
 	TakenAt           time.Time   `json:"taken_at" doc:"when all of it was here and had been read again"`
 	Operations        []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
@@ -42,7 +43,7 @@ type SetClusterSnapshots struct {
 
 // RestoreClusterSnapshot puts the etcd of a cluster back to a snapshot.
 type RestoreClusterSnapshot struct {
-	Confirm string `json:"confirm" maxLength:"64" doc:"repeat the name of the cluster to confirm that it forgets what it was told since the snapshot"`
+	Confirm string `json:"confirm" maxLength:"64" doc:"repeat the name of the cluster to confirm that it forgets what it was told since the snapshot, and that its control planes stop meanwhile"`
 }
 
 var _ = addRoutes(

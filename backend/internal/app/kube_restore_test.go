@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,22 +25,34 @@ import (
 	"kloigos/backend/internal/testkit/site"
 )
 
-// restoreHost takes parts, and restores, as the module on a control plane does. Other plays are etcdHost's.
+// restoreHost takes parts, and restores, as the module on control planes does. Other plays are etcdHost's.
 type restoreHost struct {
 	*etcdHost
-	held func(number int64) <-chan struct{} // of a play that sends a part
-	fail *ansible.Failure                   // of the restore
+	held func(did string) <-chan struct{} // of a play: "receive 4 k1" for a part, "swapped k2" for a step
+	fail map[string]string                // by step and host: why it fails
+	tell map[string]map[string]any        // what a host tells of its etcd; without it, what all tell
 
 	lock  sync.Mutex
-	parts map[int64][]byte
-	sent  int      // parts that came
-	did   []string // what happened, in its order
+	parts map[string]map[int64][]byte // by host
+	sent  int                         // parts that came
+	did   []string                    // what happened, in its order
 }
 
 func (k *kubeSite) restoreHost(h *etcdHost) *restoreHost {
-	r := &restoreHost{etcdHost: h, parts: map[int64][]byte{}}
+	r := &restoreHost{etcdHost: h, parts: map[string]map[int64][]byte{}, fail: map[string]string{}, tell: map[string]map[string]any{}}
 	k.Runner.HandleFunc(kube.EtcdPlaybook, r.play)
 	return r
+}
+
+type restoreVars struct {
+	Parts []struct {
+		Number  int64  `json:"number"`
+		Content string `json:"content"`
+	} `json:"kube_etcd_receive_parts"`
+	Do      string              `json:"kube_etcd_restore_do"`
+	ID      uuid.UUID           `json:"kube_etcd_restore_id"`
+	Count   int                 `json:"kube_etcd_restore_count"`
+	Members []map[string]string `json:"kube_etcd_restore_members"`
 }
 
 func (r *restoreHost) play(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
@@ -47,54 +60,91 @@ func (r *restoreHost) play(ctx context.Context, play ansible.Play, sink func(ans
 	if err != nil {
 		return ansible.Outcome{}, err
 	}
-	var vars struct {
-		Parts []struct {
-			Number  int64  `json:"number"`
-			Content string `json:"content"`
-		} `json:"kube_etcd_receive_parts"`
-		SHA256 string `json:"kube_etcd_restore_sha256"`
-		Count  int    `json:"kube_etcd_restore_count"`
-	}
+	var vars restoreVars
 	if err := json.Unmarshal(text, &vars); err != nil {
 		return ansible.Outcome{}, err
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	script := scripted.Script{}
-	switch play.Playbook {
+	var script scripted.Script
+	switch host := play.Hosts[0].Name; play.Playbook {
 	case "receive.yml":
-		for _, p := range vars.Parts {
-			if p.Content == "" {
-				continue
-			}
-			if r.held != nil {
-				if script.Wait = r.held(p.Number); script.Wait != nil {
-					return site.Play(ctx, play, sink, script)
-				}
-			}
-			if r.parts[p.Number], err = base64.StdEncoding.DecodeString(p.Content); err != nil {
-				return ansible.Outcome{}, err
-			}
-			r.sent++
-		}
-		numbers := slices.Sorted(maps.Keys(r.parts))
-		script.Result = map[string]any{"parts": append([]int64{}, numbers...)}
+		script, err = r.receive(host, vars)
 	case "restore.yml":
-		var whole []byte
-		for number := range int64(vars.Count) {
-			whole = append(whole, r.parts[number]...)
-		}
-		if !bytes.Equal(whole, r.packed) {
-			r.k.T.Errorf("restored from %d bytes that are not what was taken", len(whole))
-		}
-		script.Failure = r.fail
-		r.did = append(r.did, "restore "+play.Hosts[0].Name)
+		script = r.step(host, vars)
 	case "restart.yml":
-		r.did = append(r.did, "restart "+play.Hosts[0].Name)
+		r.did = append(r.did, "restart "+host)
 	default:
 		return r.etcdHost.play(ctx, play, sink)
 	}
+	if err != nil {
+		return ansible.Outcome{}, err
+	}
 	return site.Play(ctx, play, sink, script)
+}
+
+func (r *restoreHost) receive(host string, vars restoreVars) (script scripted.Script, err error) {
+	if r.parts[host] == nil {
+		r.parts[host] = map[int64][]byte{}
+	}
+	for _, p := range vars.Parts {
+		if p.Content == "" {
+			continue
+		}
+		if r.held != nil {
+			if script.Wait = r.held(fmt.Sprintf("receive %d %s", p.Number, host)); script.Wait != nil {
+				return script, nil
+			}
+		}
+		if r.parts[host][p.Number], err = base64.StdEncoding.DecodeString(p.Content); err != nil {
+			return script, err
+		}
+		r.sent++
+	}
+	script.Result = map[string]any{"parts": append([]int64{}, slices.Sorted(maps.Keys(r.parts[host]))...)}
+	return script, nil
+}
+
+func (r *restoreHost) step(host string, vars restoreVars) (script scripted.Script) {
+	did := vars.Do + " " + host
+	r.did = append(r.did, did)
+	if r.held != nil {
+		if script.Wait = r.held(did); script.Wait != nil {
+			return script
+		}
+	}
+	if why := r.fail[did]; why != "" {
+		script.Failure = &ansible.Failure{Code: ansible.CodeTaskFailed, Message: why}
+		return script
+	}
+	switch vars.Do {
+	case "checked":
+		told := maps.Clone(map[string]any{"image": "registry.k8s.io/etcd:3.6.16-0", "etcd": "3.6.16", "etcdutl": "3.6.16"})
+		maps.Copy(told, r.tell[host])
+		script.Result = told
+	case "made":
+		var whole []byte
+		for number := range int64(vars.Count) {
+			whole = append(whole, r.parts[host][number]...)
+		}
+		if !bytes.Equal(whole, r.packed) {
+			r.k.T.Errorf("made on %s from %d bytes that are not what was taken", host, len(whole))
+		}
+	}
+	if !slices.ContainsFunc(vars.Members, func(m map[string]string) bool { return m["name"] == host && m["address"] != "" }) {
+		r.k.T.Errorf("%s on %s for the members %v", vars.Do, host, vars.Members)
+	}
+	return script
+}
+
+// on are steps, each on all hosts before the next.
+func on(hosts string, steps ...string) (all []string) {
+	for _, step := range steps {
+		for host := range strings.SplitSeq(hosts, " ") {
+			all = append(all, step+" "+host)
+		}
+	}
+	return all
 }
 
 func (k *kubeSite) restore(snapshot uuid.UUID, confirm string) (job uuid.UUID, err error) {
@@ -116,12 +166,12 @@ func TestASnapshotIsRestored(t *testing.T) {
 	first := k.BackendWith(k.work(), queue.Config{})
 	k.Ended(k.snapshot(), domain.JobSucceeded)
 	s := k.snapshots(cluster)[0]
-	if _, err := k.restore(s.ID, "other"); err == nil {
-		t.Error("restored without its name")
+	if _, err := k.restore(s.ID, "other"); err == nil || !strings.Contains(err.Error(), "stop on all control planes: k1") {
+		t.Errorf("restored without its name: %v", err)
 	}
 	begun := make(chan struct{}, 1)
-	r.held = func(number int64) <-chan struct{} {
-		if number < 4 {
+	r.held = func(did string) <-chan struct{} {
+		if did != "receive 4 k1" {
 			return nil
 		}
 		begun <- struct{}{}
@@ -132,18 +182,14 @@ func TestASnapshotIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	site.Await(t, "the second play", begun)
-	if c := k.cluster(cluster); c.State != kube.ClusterChanging || len(r.did) > 0 {
+	if c := k.cluster(cluster); c.State != kube.ClusterChanging || !slices.Equal(r.did, []string{"checked k1"}) {
 		t.Errorf("cluster %s, %q", c.State, r.did)
 	}
-	first.Stop()
-	first.Kill()
-	site.Await(t, "the backend's end", first.Stopped())
-	r.lock.Lock()
-	r.held = nil
-	r.lock.Unlock()
+	k.killed(first, r)
 	k.BackendWith(k.work(), queue.Config{})
 	k.Ended(job, domain.JobSucceeded)
-	if want := []string{"restore k1", "restart k1", "restart k2"}; !slices.Equal(r.did, want) || r.sent != int(s.Parts) {
+	want := append(on("k1", "checked", "made", "stopped", "swapped", "started", "settled", "finished"), on("k1 k2", "restart")...)
+	if !slices.Equal(r.did, want) || r.sent != int(s.Parts) {
 		t.Errorf("did %q, %d parts came, of %d", r.did, r.sent, s.Parts)
 	}
 	if c := k.cluster(cluster); c.State != kube.ClusterActive {
@@ -158,6 +204,126 @@ func TestASnapshotIsRestored(t *testing.T) {
 	}
 }
 
+// killed ends a backend at once. What a play of it was held by is gone.
+func (k *kubeSite) killed(backend *site.Backend, r *restoreHost) {
+	k.T.Helper()
+	backend.Stop()
+	backend.Kill()
+	site.Await(k.T, "the backend's end", backend.Stopped())
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.held = nil
+}
+
+// TestThreeControlPlanesAreRestored: each takes a step before any takes the next. A backend that takes over in the middle of the exchange makes
+// sure that all are stopped, and goes on.
+func TestThreeControlPlanesAreRestored(t *testing.T) {
+	t.Parallel()
+	k, cluster := upgradable(t, []string{"k1", "k2", "k3"}, "k4")
+	r := k.restoreHost(k.etcdHost(2 * kube.SnapshotPart))
+	first := k.BackendWith(k.work(), queue.Config{})
+	k.Ended(k.snapshot(), domain.JobSucceeded)
+	s := k.snapshots(cluster)[0]
+	if !slices.Equal(s.Planes, []string{"k1", "k2", "k3"}) || len(s.Away) > 0 {
+		t.Errorf("control planes %q, away %q", s.Planes, s.Away)
+	}
+	begun := make(chan struct{}, 1)
+	r.held = func(did string) <-chan struct{} {
+		if did != "swapped k2" {
+			return nil
+		}
+		begun <- struct{}{}
+		return make(chan struct{})
+	}
+	job, err := k.restore(s.ID, "apps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Await(t, "the second swap", begun)
+	k.killed(first, r)
+	k.BackendWith(k.work(), queue.Config{})
+	k.Ended(job, domain.JobSucceeded)
+	planes := "k1 k2 k3"
+	want := slices.Concat(on(planes, "checked", "made", "stopped"), on("k1 k2", "swapped"), on(planes, "stopped", "swapped", "started", "settled", "finished"), on("k1 k2 k3 k4", "restart"))
+	if !slices.Equal(r.did, want) || r.sent != 3*int(s.Parts) {
+		t.Errorf("did %q, %d parts came", r.did, r.sent)
+	}
+	if c := k.cluster(cluster); c.State != kube.ClusterActive {
+		t.Errorf("cluster %s: %s", c.State, c.StateMessage)
+	}
+}
+
+// TestAFailedRestoreGoesBack before anything started on new data, also where some have it in its place. A retry then comes to its end.
+func TestAFailedRestoreGoesBack(t *testing.T) {
+	t.Parallel()
+	k, cluster := upgradable(t, []string{"k1", "k2", "k3"})
+	r := k.restoreHost(k.etcdHost(1000))
+	k.BackendWith(k.work(), queue.Config{})
+	k.Ended(k.snapshot(), domain.JobSucceeded)
+	r.fail["swapped k3"] = "the disk is full"
+	r.fail["back k2"] = "no answer"
+	job, err := k.restore(k.snapshots(cluster)[0].ID, "apps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := k.Ended(job, domain.JobFailed); !strings.Contains(j.Error.Message, "the disk is full") || !strings.Contains(j.Error.Message, "On k2 the static pods may be stopped") {
+		t.Errorf("%+v", j.Error)
+	}
+	planes := "k1 k2 k3"
+	if want := on(planes, "checked", "made", "stopped", "swapped", "back"); !slices.Equal(r.did, want) {
+		t.Errorf("did %q", r.did)
+	}
+	if c := k.cluster(cluster); c.State != kube.ClusterDegraded || !strings.Contains(c.StateMessage, "the disk is full") {
+		t.Errorf("cluster %s: %s", c.State, c.StateMessage)
+	}
+	r.lock.Lock()
+	r.did, r.fail = nil, map[string]string{}
+	r.lock.Unlock()
+	if err := k.Intents.RetryJob(t.Context(), k.Call, job, false); err != nil {
+		t.Fatal(err)
+	}
+	k.Ended(job, domain.JobSucceeded)
+	if want := on(planes, "stopped", "swapped", "started", "settled", "finished", "restart"); !slices.Equal(r.did, want) {
+		t.Errorf("did %q", r.did)
+	}
+}
+
+// TestControlPlanesThatDifferAreNotRestored: nothing is sent, made or stopped.
+func TestControlPlanesThatDifferAreNotRestored(t *testing.T) {
+	t.Parallel()
+	k, cluster := upgradable(t, []string{"k1", "k2", "k3"})
+	r := k.restoreHost(k.etcdHost(1000))
+	k.BackendWith(k.work(), queue.Config{})
+	k.Ended(k.snapshot(), domain.JobSucceeded)
+	for _, c := range []struct{ of, told, want string }{
+		{"image", "registry.k8s.io/etcd:3.5.21-0", "k2 has the image registry.k8s.io/etcd:3.5.21-0 of etcd, and k1 has"},
+		{"etcd", "3.5.21", "k2 runs etcd 3.5.21, and k1 runs 3.6.16"},
+		{"etcdutl", "3.5.21", "k2 has etcdutl 3.5.21, and k1 has 3.6.16"},
+		{"etcdutl", "", "k2 did not tell the version of its etcdutl"},
+	} {
+		r.lock.Lock()
+		r.tell["k2"], r.did, r.sent = map[string]any{c.of: c.told}, nil, 0
+		r.lock.Unlock()
+		job, err := k.restore(k.snapshots(cluster)[0].ID, "apps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := k.Ended(job, domain.JobFailed)
+		if j.Error.Code != "restore_versions" || !strings.Contains(j.Error.Message, c.want) || !slices.Equal(r.did, on("k1 k2 k3", "checked")) || r.sent > 0 {
+			t.Errorf("%+v, did %q, %d parts", j.Error, r.did, r.sent)
+		}
+	}
+	// A member that does not answer may be why there is a restore.
+	r.lock.Lock()
+	r.tell["k1"], r.tell["k2"] = map[string]any{"etcd": ""}, nil
+	r.lock.Unlock()
+	job, err := k.restore(k.snapshots(cluster)[0].ID, "apps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Ended(job, domain.JobSucceeded)
+}
+
 // TestAFailedRestoreGoesOnWithARetry, and leaves the cluster degraded until then. A snapshot that was changed stops nothing on the host.
 func TestAFailedRestoreGoesOnWithARetry(t *testing.T) {
 	t.Parallel()
@@ -166,35 +332,40 @@ func TestAFailedRestoreGoesOnWithARetry(t *testing.T) {
 	k.BackendWith(k.work(), queue.Config{})
 	k.Ended(k.snapshot(), domain.JobSucceeded)
 	s := k.snapshots(cluster)[0]
-	r.fail = &ansible.Failure{Code: ansible.CodeTaskFailed, Message: "etcd did not start within 900 s on what was restored"}
+	r.fail["settled k1"] = "etcd is not well 900 s after its start on what was restored"
 	job, err := k.restore(s.ID, "apps")
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.Ended(job, domain.JobFailed)
-	if c := k.cluster(cluster); c.State != kube.ClusterDegraded || !strings.Contains(c.StateMessage, "did not start") {
+	if c := k.cluster(cluster); c.State != kube.ClusterDegraded || !strings.Contains(c.StateMessage, "is not well") {
 		t.Errorf("cluster %s: %s", c.State, c.StateMessage)
 	}
-	r.fail = nil
+	r.lock.Lock()
+	r.fail = map[string]string{}
+	r.lock.Unlock()
 	if err := k.Intents.RetryJob(t.Context(), k.Call, job, false); err != nil {
 		t.Fatal(err)
 	}
 	k.Ended(job, domain.JobSucceeded)
-	if want := []string{"restore k1", "restore k1", "restart k1"}; !slices.Equal(r.did, want) {
+	want := on("k1", "checked", "made", "stopped", "swapped", "started", "settled", "started", "settled", "finished", "restart")
+	if !slices.Equal(r.did, want) { // what started on new data goes back by nobody but a person
 		t.Errorf("did %q", r.did)
 	}
 
-	r.did, r.parts = nil, map[int64][]byte{}
+	r.lock.Lock()
+	r.did, r.parts = nil, map[string]map[int64][]byte{}
+	r.lock.Unlock()
 	k.sql(`UPDATE kube_snapshot_parts SET content = set_byte(content, 99, 255 - get_byte(content, 99)) WHERE number = 1`)
 	if job, err = k.restore(s.ID, "apps"); err != nil {
 		t.Fatal(err)
 	}
-	if j := k.Ended(job, domain.JobFailed); j.Error.Code != "snapshot_differs" || len(r.did) > 0 {
+	if j := k.Ended(job, domain.JobFailed); j.Error.Code != "snapshot_differs" || !slices.Equal(r.did, []string{"checked k1"}) {
 		t.Errorf("%+v, did %q", j.Error, r.did)
 	}
 }
 
-// TestSomeSnapshotsAreNotRestored: with several control planes, of another version, or while another job changes the cluster.
+// TestSomeSnapshotsAreNotRestored: with a control plane that is away, of another version, or while another job changes the cluster.
 func TestSomeSnapshotsAreNotRestored(t *testing.T) {
 	t.Parallel()
 	k, cluster := upgradable(t, []string{"k1", "k2", "k3"})
@@ -204,24 +375,28 @@ func TestSomeSnapshotsAreNotRestored(t *testing.T) {
 	backend.Stop()
 	site.Await(t, "the backend's end", backend.Stopped())
 	s := k.snapshots(cluster)[0]
-	refused := func(code string) {
+	refused := func(code, what string) {
 		t.Helper()
 		_, err := k.restore(s.ID, "apps")
 		var conflict *fault.Conflict
-		if !errors.As(err, &conflict) || code != "" && conflict.Code != code {
+		if !errors.As(err, &conflict) || code != "" && conflict.Code != code || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, want %s", err, code)
 		}
 	}
-	refused("restore_control_planes")
-	k.sql(`UPDATE kube_nodes SET role = 'worker' WHERE name <> 'k1'`)
+	for _, c := range [][2]string{
+		{`UPDATE hosts SET state = 'lost' WHERE name = 'k2'`, `UPDATE hosts SET state = 'ready' WHERE name = 'k2'`},
+		{`UPDATE hosts SET health = 'unreachable' WHERE name = 'k2'`, `UPDATE hosts SET health = 'healthy' WHERE name = 'k2'`},
+		{`UPDATE kube_nodes SET state = 'leaving' WHERE name = 'k2'`, `UPDATE kube_nodes SET state = 'ready' WHERE name = 'k2'`},
+	} {
+		k.sql(c[0])
+		refused("restore_host", "k2")
+		k.sql(c[1])
+	}
 	k.sql(`UPDATE kube_snapshots SET kube_version = 'v1.35.9'`)
-	refused("restore_version")
+	refused("restore_version", "v1.35.9")
 	k.sql(`UPDATE kube_snapshots SET kube_version = 'v1.36.1'`)
-	k.sql(`UPDATE hosts SET state = 'lost' WHERE name = 'k1'`)
-	refused("restore_host")
-	k.sql(`UPDATE hosts SET state = 'ready' WHERE name = 'k1'`)
 	k.sql(`UPDATE kube_clusters SET state = 'changing'`)
-	refused("")
+	refused("", "")
 	k.sql(`UPDATE kube_clusters SET state = 'degraded'`)
 	if _, err := k.restore(s.ID, "apps"); err != nil {
 		t.Errorf("of the same minor version: %v", err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -64,10 +65,16 @@ func showSnapshot(r *page.Request) error {
 	v.Up, v.Name, v.Here = []ui.Target{clustersTarget, {Href: "/clusters/" + s.ClusterID, Label: s.Cluster}, snapshotsTarget}, snapshotName(s), "/cluster-snapshots/"+s.ID
 	v.Tone, v.State, v.Means = ui.Good, "kept", "all of it is here, and was read again after it came"
 	v.Operations = page.Operations(s.Operations, []ui.Operation{
-		{Name: "restore", Label: "Restore", What: "Puts etcd of the cluster back to this snapshot. What the cluster was told since then is gone, and its API server is away for minutes.", Action: v.Here + "/restore", Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster"},
+		{Name: "restore", Label: "Restore", What: restoreText(s), Action: v.Here + "/restore", Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster"},
 		{Name: "delete", Label: "Delete", What: "Deletes the snapshot. Nothing brings it back.", Action: v.Here + "/delete", Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster", Version: s.Version},
 	})
 	return r.Show(page.View{Title: v.Name, Nav: "/clusters", Body: snapshotPage(v)})
+}
+
+// restoreText says what a restore stops, before anybody confirms it.
+func restoreText(s api.ClusterSnapshot) string {
+	return "Puts etcd of the cluster back to this snapshot. What the cluster was told since then is gone. etcd, the API server and the other static pods stop on " +
+		strings.Join(s.ControlPlanes, ", ") + ": the cluster has no control plane for minutes, and pods run on."
 }
 
 func removeSnapshot(r *page.Request) error {

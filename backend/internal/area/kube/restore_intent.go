@@ -16,17 +16,23 @@ import (
 
 // Steps of a restore.
 const (
+	CheckPlanesStep  = "check_control_planes"
 	SendPartsStep    = "send_parts"
-	RestoreStep      = "restore"
+	MakeDataStep     = "make_data"
+	ExchangeStep     = "exchange"
+	StartStep        = "start"
 	RestartNodesStep = "restart_kubelets"
 	NodesBackStep    = "nodes_back"
 )
 
-// ClusterRestore is the job that puts the etcd of a cluster back to a snapshot. Nothing stops before the whole snapshot is on the host
-// and etcdutl has read it.
+// ClusterRestore is the job that puts the etcd of a cluster back to a snapshot. Nothing stops before every control plane has the whole snapshot
+// and etcdutl has made a data directory of it. Nothing starts on new data before all have it in its place.
 var ClusterRestore = change("cluster_restore", "puts etcd back to a snapshot: what the cluster was told since then is gone", []string{EtcdPlaybook}, []work.Step{
-	{Name: SendPartsStep, Means: "send the snapshot to the control plane, in parts", Within: playsWithin},
-	{Name: RestoreStep, Means: "make a data directory of it, stop the static pods, put it in the place of the old one, and start them", Within: playsWithin},
+	{Name: CheckPlanesStep, Means: "ask every control plane whether a restore can work there, and for the versions of its etcd", Within: playsWithin},
+	{Name: SendPartsStep, Means: "send the snapshot to every control plane, in parts", Within: playsWithin},
+	{Name: MakeDataStep, Means: "make a data directory of it on each, for all members together", Within: playsWithin},
+	{Name: ExchangeStep, Means: "stop the static pods of all control planes, then put the new data in the place of the old", Within: playsWithin},
+	{Name: StartStep, Means: "start the static pods of all, and wait until etcd has exactly these members and all are well", Within: playsWithin},
 	{Name: APIStep, Means: "wait until the API server answers, and set up the access of accounts", Within: 15 * time.Minute},
 	{Name: RestartNodesStep, Means: "restart the kubelets, which may know newer things than etcd", Within: playsWithin},
 	{Name: NodesBackStep, Means: "wait until the cluster calls every node ready", Within: 15 * time.Minute},
@@ -38,10 +44,8 @@ func (s Snapshot) CanRestore() error {
 		return err
 	}
 	switch {
-	case s.Planes != 1:
-		return fault.Conflictf("restore_control_planes", "The cluster has %d control planes. A job restores a snapshot only where there is one.", s.Planes)
-	case s.Lost:
-		return fault.Conflictf("restore_host", "The host of the control plane was declared lost.")
+	case len(s.Away) > 0:
+		return fault.Conflictf("restore_host", "The restore needs every control plane. Not in the cluster, lost or unreachable: %s.", strings.Join(s.Away, ", "))
 	case minorOf(s.KubeVersion) != minorOf(s.ClusterVersion) || s.TargetVersion != "":
 		return fault.Conflictf("restore_version", "The snapshot is of %s, and the cluster has %s or is being upgraded. Only one of the same minor version is restored.", s.KubeVersion, s.ClusterVersion)
 	}
@@ -75,10 +79,10 @@ func AskRestore(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref sc
 	}
 	if confirm != c.Name {
 		var bad fault.Invalid
-		bad.Add("confirm", "Type the name of the cluster, %s.", c.Name)
+		bad.Add("confirm", "Type the name of the cluster, %s. etcd and the API server stop on all control planes: %s.", c.Name, strings.Join(s.Planes, ", "))
 		return uuid.Nil, bad.OrNil()
 	}
 	wanted := c.job(ClusterRestore.Name, nodes)
 	wanted.Args = SnapshotArgs{Snapshot: s.ID}
-	return kinds.Ask(ctx, tx, wanted, c.entry("restore", nil, map[string]any{"snapshot": s.ID, "begun_at": s.BegunAt.UTC().Format(time.RFC3339), "sha256": s.SHA256}))
+	return kinds.Ask(ctx, tx, wanted, c.entry("restore", nil, map[string]any{"snapshot": s.ID, "stops": s.Planes, "begun_at": s.BegunAt.UTC().Format(time.RFC3339), "sha256": s.SHA256}))
 }

@@ -48,8 +48,8 @@ type Snapshot struct {
 	ClusterState   ClusterState `db:"cluster_state"`
 	ClusterVersion string       `db:"cluster_version"`
 	TargetVersion  string       `db:"target_version"`
-	Planes         int64        `db:"planes"` // its control planes
-	Lost           bool         `db:"lost"`   // the host of one was declared lost
+	Planes         []string     `db:"planes"` // its control planes
+	Away           []string     `db:"away"`   // those of them that are not in it, or whose hosts are lost or unreachable
 }
 
 // TakenSnapshot is what a host tells of a snapshot that it has taken.

@@ -59,6 +59,12 @@ func (n notYet) Error() string { return "not yet: " + n.why }
 // gives its slot back and looks again after some time. why goes to the log.
 func NotYet(after time.Duration, why string) error { return notYet{after, why} }
 
+// Waits tells whether an error is one of NotYet.
+func Waits(err error) bool {
+	var wait notYet
+	return errors.As(err, &wait)
+}
+
 // Log takes what an attempt tells.
 type Log interface {
 	Step(name string)

@@ -16,20 +16,29 @@ import (
 	"kloigos/rig/kube"
 )
 
-// Etcd is an etcd as kubeadm makes it: with TLS, and for clients that show a certificate.
+// Etcd is a member of etcd as kubeadm makes it: with TLS, and for clients that show a certificate.
 type Etcd struct {
+	Name     string // k1, k2 or k3
+	Address  string // of loopback, each member its own
 	Endpoint string // URL
 	PKI      string // directory with ca.crt and the certificates of server and client, under kubeadm's names
 	Data     string // directory
-	Peer     string // URL
+	PeerPort string // the same for all members
 	Builder  kube.Builder
 
 	c       *Cluster
+	cluster string // the members, as a flag names them
 	process *process
 }
 
-// NewEtcd starts an etcd on an empty directory until the test ends. It is skipped where New is.
+// NewEtcd starts an etcd of one member on an empty directory until the test ends. It is skipped where New is.
 func NewEtcd(t *testing.T) *Etcd {
+	t.Helper()
+	return NewEtcds(t, 1)[0]
+}
+
+// NewEtcds starts the members, at most three, of an etcd.
+func NewEtcds(t *testing.T, members int) (all []*Etcd) {
 	t.Helper()
 	dir, err := kube.DefaultDir()
 	if err != nil {
@@ -38,36 +47,58 @@ func NewEtcd(t *testing.T) *Etcd {
 	if os.Getenv("KLOIGOS_TEST_KUBE") == "" {
 		t.Skip("runs in ./task test:kube, which sets KLOIGOS_TEST_KUBE")
 	}
-	e := &Etcd{Builder: kube.Builder{Dir: dir, Log: io.Discard}}
-	if missing := e.Builder.Missing("etcd", "etcdutl"); len(missing) > 0 {
+	builder := kube.Builder{Dir: dir, Log: io.Discard}
+	if missing := builder.Missing("etcd", "etcdutl"); len(missing) > 0 {
 		t.Skipf("not built: %s; run ./task kube:binaries", strings.Join(missing, ", "))
 	}
-	e.c = &Cluster{t: t, Builder: e.Builder, dir: t.TempDir()}
-	e.PKI = e.c.dir + "/"
-	e.c.authority()
-	e.c.Issue("server", pkix.Name{CommonName: "k1"})
-	e.c.Issue("peer", pkix.Name{CommonName: "k1"})
-	e.c.Issue("healthcheck-client", pkix.Name{CommonName: "kube-etcd-healthcheck-client"})
-	e.Endpoint, e.Peer = "https://127.0.0.1:"+FreePort(t), "https://127.0.0.1:"+FreePort(t)
-	e.Data = t.TempDir() + "/etcd"
-	e.Start()
-	return e
+	c := &Cluster{t: t, Builder: builder, dir: t.TempDir()}
+	c.authority()
+	c.Issue("server", pkix.Name{CommonName: "etcd"})
+	c.Issue("peer", pkix.Name{CommonName: "etcd"})
+	c.Issue("healthcheck-client", pkix.Name{CommonName: "kube-etcd-healthcheck-client"})
+	port, peer := FreePort(t), FreePort(t)
+	var named []string
+	for n := 1; n <= members; n++ {
+		e := &Etcd{Name: fmt.Sprintf("k%d", n), Address: fmt.Sprintf("127.0.0.%d", n), PKI: c.dir + "/", Data: t.TempDir() + "/etcd", PeerPort: peer, Builder: builder, c: c}
+		e.Endpoint = "https://" + e.Address + ":" + port
+		named = append(named, e.Name+"="+e.Peer())
+		all = append(all, e)
+	}
+	for _, e := range all {
+		e.cluster = strings.Join(named, ",")
+		e.Launch()
+	}
+	for _, e := range all {
+		e.await()
+	}
+	return all
 }
 
-// args are the flags of the static pod that kubeadm makes.
-func (e *Etcd) args() []string {
+// Peer is the URL at which other members reach it.
+func (e *Etcd) Peer() string { return "https://" + e.Address + ":" + e.PeerPort }
+
+// Args are the flags of the static pod that kubeadm makes.
+func (e *Etcd) Args() []string {
 	return []string{
-		"--name=k1", "--data-dir=" + e.Data, "--listen-client-urls=" + e.Endpoint, "--advertise-client-urls=" + e.Endpoint, "--listen-peer-urls=" + e.Peer,
-		"--initial-advertise-peer-urls=" + e.Peer, "--initial-cluster=k1=" + e.Peer, "--cert-file=" + e.PKI + "server.crt", "--key-file=" + e.PKI + "server.key",
+		"--name=" + e.Name, "--data-dir=" + e.Data, "--listen-client-urls=" + e.Endpoint, "--advertise-client-urls=" + e.Endpoint, "--listen-peer-urls=" + e.Peer(),
+		"--initial-advertise-peer-urls=" + e.Peer(), "--initial-cluster=" + e.cluster, "--cert-file=" + e.PKI + "server.crt", "--key-file=" + e.PKI + "server.key",
 		"--trusted-ca-file=" + e.PKI + "ca.crt", "--client-cert-auth=true", "--peer-cert-file=" + e.PKI + "peer.crt", "--peer-key-file=" + e.PKI + "peer.key",
 		"--peer-trusted-ca-file=" + e.PKI + "ca.crt", "--peer-client-cert-auth=true", "--snapshot-count=10000", "--unsafe-no-fsync",
 	}
 }
 
-// Start starts etcd, again after Kill, and waits until it answers.
+// Launch starts the member, again after Kill, and waits for nothing: it answers once a majority runs.
+func (e *Etcd) Launch() { e.process = e.c.start("etcd", e.Args()...) }
+
+// Start starts the member and waits until it answers.
 func (e *Etcd) Start() {
 	e.c.t.Helper()
-	e.process = e.c.start("etcd", e.args()...)
+	e.Launch()
+	e.await()
+}
+
+func (e *Etcd) await() {
+	e.c.t.Helper()
 	ended := time.After(time.Minute)
 	for {
 		if _, err := e.Ask("/v3/maintenance/status", map[string]any{}); err == nil {

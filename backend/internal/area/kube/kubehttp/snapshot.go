@@ -49,7 +49,7 @@ func (h handlers) listSnapshots(ctx context.Context, in *struct{ api.ClusterSnap
 func presentSnapshot(s kube.Snapshot) api.ClusterSnapshot {
 	out := api.ClusterSnapshot{
 		ID: s.ID.String(), Cluster: s.Cluster, ClusterID: s.ClusterID.String(), Node: s.Node, KubernetesVersion: s.KubeVersion, Size: s.Size, Stored: s.Stored,
-		SHA256: s.SHA256, BegunAt: s.BegunAt, Version: s.Version, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		SHA256: s.SHA256, ControlPlanes: s.Planes, BegunAt: s.BegunAt, Version: s.Version, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		Operations: []api.Operation{httpapi.OperationOf("restore", s.CanRestore()), httpapi.OperationOf("delete", nil)},
 	}
 	if s.TakenAt != nil {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +35,7 @@ cut = places.pop("CUT", None)
 for name, value in places.items():
     setattr(m, name, value)
 if cut:
-    def killed(*_):
+    def killed(*_, **__):
         print(json.dumps({"failed": True, "msg": "killed at " + cut}), flush=True)
         os._exit(1)
     setattr(m.Restore, cut, killed)
@@ -44,7 +43,7 @@ basic._ANSIBLE_ARGS = json.dumps({"ANSIBLE_MODULE_ARGS": params}).encode()
 m.main()
 `
 
-// hostOfEtcd is a host with an etcd, and the module that plays run there.
+// hostOfEtcd is a host with a member of etcd, and the module that plays run there.
 type hostOfEtcd struct {
 	*testing.T
 	*realkube.Etcd
@@ -53,25 +52,31 @@ type hostOfEtcd struct {
 
 func newHostOfEtcd(t *testing.T) hostOfEtcd {
 	t.Helper()
-	e := realkube.NewEtcd(t)
-	dir := t.TempDir()
-	h := hostOfEtcd{t, e, map[string]any{
-		"PKI": e.PKI, "ENDPOINT": e.Endpoint, "DATA": e.Data, "PEER": e.Peer + "%.0s", "SNAPSHOTS": filepath.Join(filepath.Dir(e.Data), "snapshots"),
-		"HERE": filepath.Join(filepath.Dir(e.Data), "restore"), "MANIFESTS": filepath.Join(dir, "manifests"), "ETCDUTL": e.Builder.Path("etcdutl"),
-		"PORTS": map[string]int{}, "STOPS": 60, "STARTS": 60, "ROOM": 0,
-	}}
-	if err := os.Mkdir(h.places["MANIFESTS"].(string), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	h.manifest("kind: Pod\n")
-	return h
+	return newHostsOfEtcd(t, 1)[0]
 }
 
-func (h hostOfEtcd) manifest(text string) {
-	h.Helper()
-	if err := os.WriteFile(filepath.Join(h.places["MANIFESTS"].(string), "etcd.yaml"), []byte(text), 0o600); err != nil {
-		h.Fatal(err)
+func newHostsOfEtcd(t *testing.T, members int) (all []hostOfEtcd) {
+	t.Helper()
+	for _, e := range realkube.NewEtcds(t, members) {
+		h := hostOfEtcd{t, e, map[string]any{
+			"PKI": e.PKI, "ENDPOINT": e.Endpoint, "DATA": e.Data, "PEER": "https://%s:" + e.PeerPort, "SNAPSHOTS": filepath.Join(filepath.Dir(e.Data), "snapshots"),
+			"HERE": filepath.Join(filepath.Dir(e.Data), "restore"), "MANIFESTS": filepath.Join(t.TempDir(), "manifests"), "ETCDUTL": e.Builder.Path("etcdutl"),
+			"PORTS": map[string]int{}, "STOPS": 60, "STARTS": 60, "PAUSE": 0.1, "ROOM": 0,
+		}}
+		if err := os.Mkdir(h.places["MANIFESTS"].(string), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := "kind: Pod\nspec:\n  containers:\n  - command:\n    - etcd\n    - " + strings.Join(e.Args(), "\n    - ") + "\n    image: registry.k8s.io/etcd:3.6.16-0\n"
+		if err := os.WriteFile(h.manifest(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, h)
 	}
+	return all
+}
+
+func (h hostOfEtcd) manifest() string {
+	return filepath.Join(h.places["MANIFESTS"].(string), "etcd.yaml")
 }
 
 // kubelet ends etcd when its manifest goes, and starts it when the manifest is back, until the returned function is called.
@@ -85,13 +90,13 @@ func (h hostOfEtcd) kubelet() (stop func() (restarts int)) {
 				return
 			case <-time.After(20 * time.Millisecond):
 			}
-			_, err := os.Stat(filepath.Join(h.places["MANIFESTS"].(string), "etcd.yaml"))
+			_, err := os.Stat(h.manifest())
 			switch {
 			case err != nil && runs:
 				h.Etcd.Kill()
 				runs = false
 			case err == nil && !runs:
-				h.Etcd.Start()
+				h.Etcd.Launch()
 				runs = true
 				restarts++
 			}
@@ -107,9 +112,9 @@ func (h hostOfEtcd) kubelet() (stop func() (restarts int)) {
 // play runs the module. What it answers as failed is an error.
 func (h hostOfEtcd) play(params map[string]any) (json.RawMessage, error) {
 	h.Helper()
-	params["_ansible_remote_tmp"], params["node"] = h.TempDir(), "k1"
+	params["_ansible_remote_tmp"], params["node"] = h.TempDir(), h.Name
 	module := "kloigos_etcd"
-	if params["state"] == "parts" || params["state"] == "restored" {
+	if params["restore"] != nil {
 		module = "kloigos_etcd_restore"
 	}
 	given, err := json.Marshal([]any{h.places, params, module})
@@ -265,129 +270,5 @@ func TestRealSnapshotOfEtcd(t *testing.T) {
 	h.Kill()
 	if _, err := h.play(map[string]any{"state": "snapshot", "snapshot": id}); err == nil {
 		t.Error("a snapshot of an etcd that is down")
-	}
-}
-
-// send sends parts of a snapshot to the host, some of them.
-func (h hostOfEtcd) send(id uuid.UUID, packed []byte, numbers ...int) string {
-	h.Helper()
-	said := ""
-	for _, n := range numbers {
-		part := packed[n*kube.SnapshotPart : min((n+1)*kube.SnapshotPart, len(packed))]
-		said = string(h.must(map[string]any{"state": "parts", "snapshot": id, "number": n, "content": base64.StdEncoding.EncodeToString(part)}))
-	}
-	return said
-}
-
-// TestRealRestoreOfEtcd: what was written after a snapshot is gone, what was there is back, and revisions only go up.
-func TestRealRestoreOfEtcd(t *testing.T) {
-	t.Parallel()
-	h := newHostOfEtcd(t)
-	random := rand.NewChaCha8([32]byte{9})
-	for n := range 40 {
-		value := make([]byte, 50_000)
-		_, _ = random.Read(value)
-		h.put(fmt.Sprintf("/registry/%d", n), string(value))
-	}
-	h.put("/registry/word", "before")
-	id := uuid.New()
-	taken, packed := h.snapshot(id)
-	h.put("/registry/word", "after")
-	h.put("/registry/more", "after")
-	restore := func() error {
-		_, err := h.play(map[string]any{"state": "restored", "snapshot": id, "address": "127.0.0.1", "size": taken.Size, "sha256": taken.SHA256, "count": taken.Parts})
-		return err
-	}
-	if err := restore(); err == nil || !strings.Contains(err.Error(), "not on the host") {
-		t.Errorf("without parts: %v", err)
-	}
-	if got := h.send(id, packed, 0); got != `{"parts": [0]}` {
-		t.Errorf("parts %s", got)
-	}
-	if err := restore(); err == nil {
-		t.Error("restored with a part that is missing")
-	}
-	var rest []int
-	for n := 1; n < int(taken.Parts); n++ {
-		rest = append(rest, n)
-	}
-	bad := bytes.Clone(packed)
-	bad[len(bad)-2000] ^= 1
-	h.send(id, bad, rest...)
-	if err := restore(); err == nil || h.value("/registry/word") != "after" {
-		t.Errorf("restored with a part that was changed: %v", err)
-	}
-	h.send(id, packed, rest...)
-
-	// A pod that does not stop changes nothing: its manifest is back.
-	h.places["STOPS"] = 1
-	if err := restore(); err == nil || !strings.Contains(err.Error(), "etcd did not stop") || h.value("/registry/word") != "after" {
-		t.Errorf("with a pod that runs on: %v", err)
-	}
-	h.places["STOPS"] = 60
-	stop := h.kubelet()
-	if err := restore(); err != nil {
-		t.Fatal(err)
-	}
-	if got, more := h.value("/registry/word"), h.value("/registry/more"); got != "before" || more != "" {
-		t.Errorf("afterwards %q, %q", got, more)
-	}
-	said, err := h.Ask("/v3/kv/range", map[string]any{"key": base64.StdEncoding.EncodeToString([]byte("/registry/word"))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	revision, err := strconv.ParseInt(fmt.Sprint(said["header"].(map[string]any)["revision"]), 10, 64)
-	if err != nil || revision < 1_000_000_000 {
-		t.Errorf("revision %d, %v", revision, err)
-	}
-	// What etcd had stays aside, and no content of it elsewhere.
-	left, err := os.ReadDir(h.places["HERE"].(string))
-	if err != nil || len(left) != 2 || left[0].Name() != "before" || left[1].Name() != "mark.json" {
-		t.Errorf("left %v, %v", left, err)
-	}
-
-	// Twice is once.
-	h.put("/registry/word", "later")
-	if err := restore(); err != nil || h.value("/registry/word") != "later" {
-		t.Errorf("the second time: %v, %q", err, h.value("/registry/word"))
-	}
-	if n := stop(); n != 1 {
-		t.Errorf("etcd was started %d times", n)
-	}
-}
-
-// TestRealRestoreGoesOn where a cut run stood: at each of its moments the disk is as that run leaves it.
-func TestRealRestoreGoesOn(t *testing.T) {
-	t.Parallel()
-	h := newHostOfEtcd(t)
-	h.put("/registry/word", "before")
-	for _, cut := range []string{"make", "stop", "swap", "start", "wait"} {
-		t.Run(cut, func(t *testing.T) {
-			h.put("/registry/word", cut)
-			id := uuid.New()
-			taken, packed := h.snapshot(id)
-			h.put("/registry/word", "after")
-			h.send(id, packed, 0)
-			params := func() map[string]any {
-				return map[string]any{"state": "restored", "snapshot": id, "address": "127.0.0.1", "size": taken.Size, "sha256": taken.SHA256, "count": taken.Parts}
-			}
-			stop := h.kubelet()
-			defer stop()
-			// Killed with all that the step before it did, and nothing after.
-			h.places["CUT"] = cut
-			if _, err := h.play(params()); err == nil || !strings.Contains(err.Error(), "killed at") {
-				t.Fatalf("not cut: %v", err)
-			}
-			delete(h.places, "CUT")
-			if _, err := h.play(params()); err != nil {
-				t.Fatal(err)
-			}
-			if got := h.value("/registry/word"); got != cut {
-				t.Errorf("the word is %q", got)
-			}
-			if left, _ := os.ReadDir(h.places["MANIFESTS"].(string)); len(left) != 1 || left[0].Name() != "etcd.yaml" {
-				t.Errorf("manifests %v", left)
-			}
-		})
 	}
 }

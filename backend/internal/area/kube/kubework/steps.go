@@ -46,7 +46,9 @@ func Handlers(config Config) work.Handlers {
 			kube.TakeStep: s.takeSnapshot, kube.BringPartsStep: s.bringParts, kube.CheckPartsStep: s.checkParts, kube.ForgetPartsStep: s.forgetSnapshot,
 		},
 		kube.ClusterRestore.Name: {
-			kube.SendPartsStep: s.sendParts, kube.RestoreStep: s.restoreData, kube.APIStep: s.api, kube.RestartNodesStep: s.restartKubelets, kube.NodesBackStep: s.nodesBack,
+			kube.CheckPlanesStep: s.checkPlanes, kube.SendPartsStep: s.sendParts, kube.MakeDataStep: s.restoring(doMake), kube.ExchangeStep: s.exchange,
+			kube.StartStep: s.restoring(doStart, doSettle, doFinish), kube.APIStep: s.api, kube.RestartNodesStep: s.restartKubelets, kube.NodesBackStep: s.nodesBack,
+			"restore": s.ofOlderRelease,
 		},
 		kube.ClusterUpgrade.Name: {
 			kube.CheckStep: s.upgrading(upgrade.check), kube.BringStep: s.upgrading(upgrade.bring), kube.UpgradePlanesStep: s.upgrading(upgrade.controlPlanes),

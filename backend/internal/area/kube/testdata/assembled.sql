@@ -628,8 +628,13 @@ LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
        s.taken_at, c.state AS cluster_state, c.kube_version AS cluster_version, c.target_version,
-       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane') AS planes,
-       EXISTS (SELECT 1 FROM kube_nodes n JOIN hosts h ON h.id = n.host_id WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND h.state = 'lost') AS lost,
+       ARRAY(SELECT n.name FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane' ORDER BY n.name) AS planes,
+       ARRAY(SELECT n.name
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane'
+                AND (h.state = 'lost' OR h.health = 'unreachable' OR n.state NOT IN ('joined', 'ready', 'not_ready'))
+              ORDER BY n.name) AS away,
        s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
@@ -641,8 +646,13 @@ LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
        s.taken_at, c.state AS cluster_state, c.kube_version AS cluster_version, c.target_version,
-       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane') AS planes,
-       EXISTS (SELECT 1 FROM kube_nodes n JOIN hosts h ON h.id = n.host_id WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND h.state = 'lost') AS lost,
+       ARRAY(SELECT n.name FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane' ORDER BY n.name) AS planes,
+       ARRAY(SELECT n.name
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane'
+                AND (h.state = 'lost' OR h.health = 'unreachable' OR n.state NOT IN ('joined', 'ready', 'not_ready'))
+              ORDER BY n.name) AS away,
        s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
@@ -654,8 +664,13 @@ LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
        s.taken_at, c.state AS cluster_state, c.kube_version AS cluster_version, c.target_version,
-       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane') AS planes,
-       EXISTS (SELECT 1 FROM kube_nodes n JOIN hosts h ON h.id = n.host_id WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND h.state = 'lost') AS lost,
+       ARRAY(SELECT n.name FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane' ORDER BY n.name) AS planes,
+       ARRAY(SELECT n.name
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane'
+                AND (h.state = 'lost' OR h.health = 'unreachable' OR n.state NOT IN ('joined', 'ready', 'not_ready'))
+              ORDER BY n.name) AS away,
        s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
@@ -666,8 +681,13 @@ LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_version, s.key_sealed, s.size, s.stored, s.parts, s.sha256, s.begun_at,
        s.taken_at, c.state AS cluster_state, c.kube_version AS cluster_version, c.target_version,
-       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane') AS planes,
-       EXISTS (SELECT 1 FROM kube_nodes n JOIN hosts h ON h.id = n.host_id WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND h.state = 'lost') AS lost,
+       ARRAY(SELECT n.name FROM kube_nodes n WHERE n.cluster_id = c.id AND n.role = 'control_plane' ORDER BY n.name) AS planes,
+       ARRAY(SELECT n.name
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane'
+                AND (h.state = 'lost' OR h.health = 'unreachable' OR n.state NOT IN ('joined', 'ready', 'not_ready'))
+              ORDER BY n.name) AS away,
        s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
