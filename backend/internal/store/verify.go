@@ -28,6 +28,7 @@ type Picture struct {
 	Quotas      []QuotaSeen
 	Strays      []StraySeen // allocations on hosts of other workspaces that no grant let in
 	Snapshots   []SnapshotSeen
+	Given       []GivenSeen
 }
 
 // HostSeen is a host, removed ones included, and who holds it.
@@ -137,6 +138,23 @@ SELECT s.id, c.name AS cluster, s.parts, count(p.number) AS stored
  GROUP BY s.id, c.name, s.parts
 HAVING count(p.number) <> s.parts OR max(p.number) <> s.parts - 1
  ORDER BY s.id`
+
+// GivenSeen is a host that has a version of a playbook from a delivery which is over, or never told it, or has another one.
+type GivenSeen struct {
+	Host     string `db:"host"`
+	Playbook string `db:"playbook"`
+	Version  int    `db:"version"`
+	Delivery string `db:"delivery"`
+}
+
+const sqlSeeGiven = `
+SELECT b.host_id::TEXT AS host, b.playbook, b.version, b.delivery_id::TEXT AS delivery
+  FROM host_playbooks b
+ WHERE NOT EXISTS (SELECT 1
+                     FROM playbook_deliveries d
+                     JOIN rollout_targets t ON t.rollout_id = d.id AND t.target_id = b.host_id
+                    WHERE d.id = b.delivery_id AND d.open AND d.playbook = b.playbook AND d.version = b.version AND t.told_at IS NOT NULL)
+ ORDER BY b.host_id, b.playbook`
 
 // JobHostsSeen is a job whose hosts, of which it has several, do not fit it, or
 // one of them is not there.
@@ -387,6 +405,7 @@ func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
 			p.Snapshots, err = db.Collect[SnapshotSeen](ctx, r.q, sqlSeeSnapshots)
 			return
 		}},
+		{"playbooks that hosts were given", func() (err error) { p.Given, err = db.Collect[GivenSeen](ctx, r.q, sqlSeeGiven); return }},
 		{"quotas", func() (err error) { p.Quotas, err = db.Collect[QuotaSeen](ctx, r.q, sqlSeeQuotas); return }},
 	} {
 		if err := read.do(); err != nil {

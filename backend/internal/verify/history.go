@@ -48,6 +48,13 @@ func snapshotsAreWhole(g *ground) (rows []string) {
 	return rows
 }
 
+func givenVersionsHold(g *ground) (rows []string) {
+	for _, b := range g.Given {
+		rows = append(rows, fmt.Sprintf("host %s has version %d of %s from the delivery %s, which is over or gave it no such version", b.Host, b.Version, b.Playbook, b.Delivery))
+	}
+	return rows
+}
+
 func endsAreToldOnce(g *ground) (rows []string) {
 	for _, e := range g.Ends {
 		rows = append(rows, fmt.Sprintf("job %s (%s) is %s and was retried %d times; events tell of %d ends, %d of them of the present one",

@@ -67,6 +67,7 @@ func Invariants() []Invariant {
 		{Name: "quotas_are_exact", Why: "a scope gets what its quota leaves, no more and no less", Broken: quotasAreExact},
 		{Name: "shared_hosts_are_granted", Why: "who has a unit of another workspace's host was granted it", Broken: sharedHostsAreGranted},
 		{Name: "snapshots_are_whole", Why: "a snapshot of a cluster can be restored", Broken: snapshotsAreWhole},
+		{Name: "given_versions_hold", Why: "a host has another version of a playbook than the default only while a delivery gives it", Broken: givenVersionsHold},
 		{Name: "ends_are_told_once", Why: "each end of a job has one event, which tells the same", Broken: endsAreToldOnce},
 		{Name: "creations_are_told_once", Why: "an allocation was asked for once", Broken: creationsAreToldOnce},
 		{Name: "states_are_told", Why: "what has a tenant, or has none any more, is drained, or closed, came to be so by what events tell", Broken: statesAreTold},

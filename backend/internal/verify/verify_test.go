@@ -104,6 +104,7 @@ func setup(t *testing.T) lived {
 	must(err)
 	must(l.Intents.CancelJob(t.Context(), l.Call, gone))
 	l.snapshots()
+	l.given()
 	for _, r := range iam.Resources {
 		l.sql("INSERT INTO quotas (scope, scope_id, resource, amount, updated_by) VALUES ('project', '" + domain.DefaultProject.String() + "', '" + r + "', 1000000000000000, 'test')")
 	}
@@ -276,6 +277,13 @@ var breaks = map[string][][]string{
 		{"INSERT INTO kube_snapshot_parts (snapshot_id, number, content) SELECT id, 2, 'more' FROM kube_snapshots WHERE taken_at IS NOT NULL"},
 		{"UPDATE kube_snapshots SET taken_at = now() WHERE taken_at IS NULL"},
 	},
+	"given_versions_hold": {
+		{"UPDATE playbook_deliveries SET open = false"},
+		{"UPDATE host_playbooks SET version = 3"},
+		{"UPDATE host_playbooks SET delivery_id = gen_random_uuid()"},
+		{"UPDATE rollout_targets SET told_at = NULL"},
+		{"INSERT INTO host_playbooks (host_id, playbook, version, delivery_id) SELECT gen_random_uuid(), playbook, version, delivery_id FROM host_playbooks"},
+	},
 	"hosts_fit_their_job": {
 		{"UPDATE job_hosts SET state = 'pending' WHERE job_id = :probe_job"},
 		{"UPDATE job_hosts SET state = 'failed', code = 'unreachable' WHERE job_id = :probe_job"},
@@ -444,6 +452,15 @@ func (l lived) snapshots() {
 		SELECT gen_random_uuid(), workspace_id, id, 'k1', kube_version, '', 9, 9, 3, '', now() FROM kube_clusters`)
 	l.sql("INSERT INTO kube_snapshot_parts (snapshot_id, number, content) SELECT id, 0, 'part' FROM kube_snapshots")
 	l.sql("INSERT INTO kube_snapshot_parts (snapshot_id, number, content) SELECT id, 1, 'part' FROM kube_snapshots WHERE taken_at IS NOT NULL")
+}
+
+// given is a delivery of a playbook that has reached one host.
+func (l lived) given() {
+	l.sql(`INSERT INTO rollouts (id, state, plan, wave, waves, reason) VALUES ('6a1e0000-0000-4000-8000-000000000140', 'running', '{}', 1, 1, '')`)
+	l.sql(`INSERT INTO playbook_deliveries (id, name, playbook, version, before, region, zone) VALUES ('6a1e0000-0000-4000-8000-000000000140', 'd', 'host_probe', 2, 1, '', '')`)
+	l.sql(`INSERT INTO rollout_targets (rollout_id, target_id, name, region, zone, wave, state, told_at)
+		SELECT '6a1e0000-0000-4000-8000-000000000140', id, name, '', '', 1, 'told', now() FROM hosts LIMIT 1`)
+	l.sql(`INSERT INTO host_playbooks (host_id, playbook, version, delivery_id) SELECT target_id, 'host_probe', 2, rollout_id FROM rollout_targets`)
 }
 
 // TestEveryInvariantIsBrokenSomewhere, or it might be one that can't fail.
