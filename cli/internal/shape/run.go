@@ -268,11 +268,14 @@ func (r *running[T, F]) finish(ctx context.Context, c *client.Client, label stri
 	}
 	if item, ok := answer.(T); ok {
 		fresh, err := r.Resolve(ctx, c, r.ID(item))
-		if err == nil {
-			answer = fresh
-		} else if !HasStatus(err, http.StatusNotFound) {
+		if HasStatus(err, http.StatusNotFound) { // what is shown would be as it was before the job
+			r.app.Say("%s is gone.", label)
+			return failed
+		}
+		if err != nil {
 			return errors.Join(failed, err)
 		}
+		answer = fresh
 	} else if _, ok := answer.(api.Job); ok {
 		answer = j
 	}
