@@ -7,26 +7,27 @@ import (
 
 // DNSRecordSet is all records of one name and type.
 type DNSRecordSet struct {
-	ID         string      `json:"id" format:"uuid"`
-	Workspace  string      `json:"workspace"`
-	ZoneID     string      `json:"zone_id" format:"uuid" doc:"id of its DNS zone"`
-	Zone       string      `json:"zone" doc:"name of the zone, in Unicode"`
-	Name       string      `json:"name" doc:"in Unicode, without the final dot"`
-	ASCIIName  string      `json:"ascii_name" doc:"as name servers have it, with the final dot"`
-	Type       string      `json:"type" doc:"type of the records"`
-	TTL        int64       `json:"ttl" doc:"seconds"`
-	Values     []string    `json:"values" nullable:"false" doc:"one for each record, in canonical form"`
-	Owner      string      `json:"owner" doc:"user, or allocation:ID for one that belongs to an allocation"`
-	State      string      `json:"state" enum:"pending,live,failed,deleting"`
-	StateMeans string      `json:"state_means"`
-	Message    string      `json:"message,omitempty" doc:"why it is failed, or not live yet"`
-	Outcome    string      `json:"outcome,omitempty" doc:"what the last synchronization said of it, a permanent word"`
-	SettlesAt  *time.Time  `json:"settles_at,omitempty" doc:"until then, resolvers may tell what was there before"`
-	Check      *DNSCheck   `json:"check,omitempty" doc:"what name servers and a resolver told when they were last asked"`
-	Operations []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
-	Version    int64       `json:"version" doc:"also the ETag"`
-	CreatedAt  time.Time   `json:"created_at"`
-	UpdatedAt  time.Time   `json:"updated_at"`
+	ID           string      `json:"id" format:"uuid"`
+	Workspace    string      `json:"workspace"`
+	ZoneID       string      `json:"zone_id" format:"uuid" doc:"id of its DNS zone"`
+	SharedZoneID string      `json:"shared_zone_id,omitempty" format:"uuid" doc:"id of the shared DNS zone, if the zone belongs to another workspace"`
+	Zone         string      `json:"zone" doc:"name of the zone, in Unicode"`
+	Name         string      `json:"name" doc:"in Unicode, without the final dot"`
+	ASCIIName    string      `json:"ascii_name" doc:"as name servers have it, with the final dot"`
+	Type         string      `json:"type" doc:"type of the records"`
+	TTL          int64       `json:"ttl" doc:"seconds"`
+	Values       []string    `json:"values" nullable:"false" doc:"one for each record, in canonical form"`
+	Owner        string      `json:"owner" doc:"user, or allocation:ID for one that belongs to an allocation"`
+	State        string      `json:"state" enum:"pending,live,failed,deleting"`
+	StateMeans   string      `json:"state_means"`
+	Message      string      `json:"message,omitempty" doc:"why it is failed, or not live yet"`
+	Outcome      string      `json:"outcome,omitempty" doc:"what the last synchronization said of it, a permanent word"`
+	SettlesAt    *time.Time  `json:"settles_at,omitempty" doc:"until then, resolvers may tell what was there before"`
+	Check        *DNSCheck   `json:"check,omitempty" doc:"what name servers and a resolver told when they were last asked"`
+	Operations   []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
+	Version      int64       `json:"version" doc:"also the ETag"`
+	CreatedAt    time.Time   `json:"created_at"`
+	UpdatedAt    time.Time   `json:"updated_at"`
 }
 
 // DNSCheck is what servers told of a record set.

@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"agent":    {},
 	"drift":    {"agent"}, // what agents see
 	"dns":      {},        // it reads records with miekg/dns, and sends none
-	"iam":      {},
+	"iam":      {"dns"},   // which zone a grant is of
 	"kube":     {},
 	"network":  {},
 	"playbook": {},

@@ -41,6 +41,7 @@ type world struct {
 	workspace uuid.UUID
 	org       uuid.UUID
 	acmeID    uuid.UUID
+	acmeLive  uuid.UUID // a workspace of acme
 	project   uuid.UUID
 	playbooks map[string]uuid.UUID // name -> default version
 	sums      map[string]string    // name -> sha256 of the default version

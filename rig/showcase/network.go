@@ -15,5 +15,17 @@ func (w *world) networks() {
 			grants.add(w.id(), w.workspace, w.hosts.rows[i][0], "organization", w.acmeID, units, "admin", at, at)
 		}
 	}
+	w.zoneGrants(at)
 	t.add(w.id(), w.workspace, "storage", "Between the disk shelves", "10.90.0.0/16", at, at)
+}
+
+// zoneGrants shares a part of a zone with acme, and one of acme with everybody here.
+func (w *world) zoneGrants(at time.Time) {
+	theirs, live := w.id(), w.acmeLive
+	w.zones.add(theirs, live, "shared.example.", "rfc2136", "ns1.acme.example:53", false, "acme-key.", "hmac-sha256", []byte("sealed"), []string{}, "sync",
+		"live", "", "", int64(2), int64(2), int64(2026031401), int64(300), at, nil, 0, 0, int64(1), at)
+	t := &table{name: "dns_zone_grants", columns: []string{"id", "workspace_id", "zone_id", "scope", "scope_id", "suffix", "created_by", "created_at", "updated_at"}}
+	w.more = append(w.more, t)
+	t.add(w.id(), w.workspace, w.zones.rows[0][0], "organization", w.acmeID, "acme.kloigos.example.", "admin", at, at)
+	t.add(w.id(), live, theirs, "organization", w.org, "shared.example.", ownerOfAcme, at, at)
 }

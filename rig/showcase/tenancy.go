@@ -76,7 +76,7 @@ func (w *world) dashboard(s *scopes, organization uuid.UUID, scope string, at uu
 func (w *world) acme(s *scopes) {
 	at := w.ago(10 * 24 * time.Hour)
 	acme, web, shop, live, test, counter := w.id(), w.id(), w.id(), w.id(), w.id(), w.id()
-	w.acmeID = acme
+	w.acmeID, w.acmeLive = acme, live
 	s.organizations.add(acme, "acme", at, at)
 	s.projects.add(web, acme, "web", "active", at, at)
 	s.projects.add(shop, acme, "shop", "suspended", at, at)

@@ -21,7 +21,7 @@ func dnsArea(p Parts) Area {
 		Nouns:    []work.Noun{dns.ZoneJobs, dns.RecordSetJobs},
 		Kinds:    []work.Kind{dns.ZoneSync, dns.RecordSetCheck},
 		Handlers: handlers(dnswork.ZoneHandlers(config), dnswork.RecordSetHandlers(config)),
-		Routes:   routes(dnshttp.Zones(parts), dnshttp.RecordSets(parts)),
+		Routes:   routes(dnshttp.Zones(parts), dnshttp.RecordSets(parts), dnshttp.SharedZones(parts)),
 		Policies: []reconcile.Policy{dnswork.ZonePolicy(config), dnswork.RecordSetPolicy(config), dnswork.NamingPolicy(config)},
 		InFlight: []reconcile.Deadlines{dns.ZonesInFlight()},
 	}

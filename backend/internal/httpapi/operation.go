@@ -16,13 +16,15 @@ var operationRoutes = map[reflect.Type]map[string]string{
 		"set-layout": "set-layout", "relayout": "relayout-host", "initialize": "initialize-host", "refence": "refence-host", "drain": "drain-host",
 		"undrain": "undrain-host", "decommission": "decommission-host", "declare-lost": "declare-host-lost", "remove": "remove-host",
 	},
-	reflect.TypeFor[api.Allocation]():   {"replace-keys": "replace-allocation-keys", "move-network": "move-allocation-network", "deallocate": "deallocate"},
-	reflect.TypeFor[api.Job]():          {"retry": "retry-job", "cancel": "cancel-job", "give-up": "give-up-job"},
-	reflect.TypeFor[api.Plan]():         {"approve": "approve-plan", "refuse": "refuse-plan"},
-	reflect.TypeFor[api.Agent]():        {"revoke": "revoke-agent", "quarantine": "quarantine-agent", "release": "release-agent"},
-	reflect.TypeFor[api.Channel]():      {"change": "change-channel", "test": "test-channel", "delete": "delete-channel"},
-	reflect.TypeFor[api.DNSZone]():      {"change": "change-dns-zone", "synchronize": "sync-dns-zone", "confirm": "confirm-dns-plan", "delete": "delete-dns-zone"},
-	reflect.TypeFor[api.DNSRecordSet](): {"change": "change-dns-record-set", "delete": "delete-dns-record-set", "adopt": "adopt-dns-record", "check": "check-dns-record-set"},
+	reflect.TypeFor[api.Allocation]():    {"replace-keys": "replace-allocation-keys", "move-network": "move-allocation-network", "deallocate": "deallocate"},
+	reflect.TypeFor[api.Job]():           {"retry": "retry-job", "cancel": "cancel-job", "give-up": "give-up-job"},
+	reflect.TypeFor[api.Plan]():          {"approve": "approve-plan", "refuse": "refuse-plan"},
+	reflect.TypeFor[api.Agent]():         {"revoke": "revoke-agent", "quarantine": "quarantine-agent", "release": "release-agent"},
+	reflect.TypeFor[api.Channel]():       {"change": "change-channel", "test": "test-channel", "delete": "delete-channel"},
+	reflect.TypeFor[api.DNSZone]():       {"change": "change-dns-zone", "synchronize": "sync-dns-zone", "confirm": "confirm-dns-plan", "delete": "delete-dns-zone"},
+	reflect.TypeFor[api.DNSZoneGrant]():  {"change": "change-dns-zone-grant", "delete": "delete-dns-zone-grant", "remove-names": "remove-dns-zone-names"},
+	reflect.TypeFor[api.SharedDNSZone](): {"name-allocations": "name-in-shared-dns-zone", "stop-naming": "name-in-shared-dns-zone"},
+	reflect.TypeFor[api.DNSRecordSet]():  {"change": "change-dns-record-set", "delete": "delete-dns-record-set", "adopt": "adopt-dns-record", "check": "check-dns-record-set"},
 }
 
 // refusals are the operations of a type that the bearer has no permission for, with what is said of each.

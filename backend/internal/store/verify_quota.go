@@ -76,3 +76,24 @@ SELECT a.id, a.login_user, a.host_id
                      JOIN projects p ON p.id = w.project_id
                     WHERE g.id = a.host_grant_id AND g.host_id = a.host_id AND g.scope_id IN (w.id, p.id, p.organization_id))
  ORDER BY a.id`
+
+// NameSeen is a record set in a zone of another workspace that no grant of the zone let in.
+type NameSeen struct {
+	ID     uuid.UUID `db:"id"`
+	Name   string    `db:"name"`
+	Type   string    `db:"type"`
+	ZoneID uuid.UUID `db:"zone_id"`
+}
+
+const sqlSeeNames = `
+SELECT s.id, s.name, s.type, s.zone_id
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE (z.workspace_id <> s.workspace_id
+        AND NOT EXISTS (SELECT 1
+                          FROM dns_zone_grants g
+                          JOIN workspaces w ON w.id = s.workspace_id
+                          JOIN projects p ON p.id = w.project_id
+                         WHERE g.id = s.zone_grant_id AND g.zone_id = s.zone_id AND g.scope_id IN (w.id, p.id, p.organization_id)))
+    OR (z.workspace_id = s.workspace_id AND s.zone_grant_id IS NOT NULL)
+ ORDER BY s.id`

@@ -41,6 +41,13 @@ func sharedHostsAreGranted(g *ground) (rows []string) {
 	return rows
 }
 
+func sharedZonesAreGranted(g *ground) (rows []string) {
+	for _, s := range g.Names {
+		rows = append(rows, fmt.Sprintf("the record set %s (%s %s) is in the zone %s of another workspace, and no grant let it in", s.ID, s.Name, s.Type, s.ZoneID))
+	}
+	return rows
+}
+
 func snapshotsAreWhole(g *ground) (rows []string) {
 	for _, s := range g.Snapshots {
 		rows = append(rows, fmt.Sprintf("snapshot %s of the cluster %s has %d parts, and %d are there, or one has a wrong number", s.ID, s.Cluster, s.Parts, s.Stored))

@@ -270,6 +270,19 @@ var breaks = map[string][][]string{
 			SELECT gen_random_uuid(), project_id, 'stray' FROM workspaces LIMIT 1 RETURNING id)
 			UPDATE allocations SET workspace_id = (SELECT id FROM w) WHERE id = :allocated`},
 	},
+	"shared_zones_are_granted": {
+		{ // in a zone of another workspace without a grant
+			aZone, aName,
+			"INSERT INTO workspaces (id, project_id, name) SELECT gen_random_uuid(), project_id, 'stray' FROM workspaces LIMIT 1",
+			`INSERT INTO dns_record_sets (id, workspace_id, zone_id, name, type, ttl, contents, owner, alone, state)
+			SELECT gen_random_uuid(), w.id, z.id, 'a.verify.example.', 'A', 300, '{192.0.2.1}', 'user', false, 'pending' FROM dns_zones z JOIN workspaces w ON w.name = 'stray'`,
+		},
+		{ // by a grant in a zone of its own
+			aZone, aName,
+			`INSERT INTO dns_record_sets (id, workspace_id, zone_id, name, type, ttl, contents, owner, alone, state, zone_grant_id)
+			SELECT gen_random_uuid(), z.workspace_id, z.id, 'a.verify.example.', 'A', 300, '{192.0.2.1}', 'user', false, 'pending', gen_random_uuid() FROM dns_zones z`,
+		},
+	},
 	"snapshots_are_whole": {
 		{"DELETE FROM kube_snapshot_parts WHERE number = 0"},
 		{"DELETE FROM kube_snapshot_parts"},
@@ -324,6 +337,13 @@ var breaks = map[string][][]string{
 		{"INSERT INTO events (id, workspace_id, actor_kind, actor_name, action, object_kind, object_id) SELECT gen_random_uuid(), e.workspace_id, e.actor_kind, e.actor_name, e.action, e.object_kind, e.object_id FROM events e WHERE e.object_id = :allocated AND e.action = 'allocation.create'"},
 	},
 }
+
+// A zone with a name.
+const (
+	aZone = `INSERT INTO dns_zones (id, workspace_id, name, provider, server, allow_private, key_name, key_algorithm, key_sealed, patterns, mode, state)
+			SELECT gen_random_uuid(), w.id, 'verify.example.', 'rfc2136', 'ns:53', false, 'k.', 'hmac-sha256', 'x', '{}', 'sync', 'pending' FROM workspaces w LIMIT 1`
+	aName = "INSERT INTO dns_names (zone_id, name, alone) SELECT z.id, 'a.verify.example.', false FROM dns_zones z"
+)
 
 func TestBrokenInvariantsAreFound(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,8 @@ func All() []shape.Entry {
 		host,
 		hostGrant,
 		sharedHost,
+		dnsZoneGrant,
+		sharedDNSZone,
 		agent,
 		drift,
 		driftMode,

@@ -84,6 +84,7 @@ var areas = []page.Area{
 	drift.Area,
 	dns.Zones,
 	dns.RecordSets,
+	dns.Grants,
 	channel.Area,
 	kube.Area,
 	hosting.Area,

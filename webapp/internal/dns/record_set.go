@@ -114,7 +114,7 @@ func showRecordSet(r *page.Request) error {
 	if v.View, err = object.Load(r.Ctx, r, "dns_record_set", s.ID, api.JobFilter{Object: s.ID}); err != nil {
 		return err
 	}
-	v.Up, v.Name, v.Here = []ui.Target{zonesTarget, {Href: "/dns-zones/" + s.ZoneID, Label: s.Zone}}, s.Name+" "+s.Type, "/dns-record-sets/"+s.ID
+	v.Up, v.Name, v.Here = []ui.Target{zonesTarget, {Href: zoneURL(s), Label: s.Zone}}, s.Name+" "+s.Type, "/dns-record-sets/"+s.ID
 	v.Tone, v.State, v.Means, v.Message = setTones.Of(s.State), s.State, s.StateMeans, s.Message
 	if slices.ContainsFunc(s.Operations, func(o api.Operation) bool { return o.Name == "adopt" && o.Allowed }) {
 		v.Message, v.Attention = "", adoptNote(s)
@@ -128,6 +128,14 @@ func showRecordSet(r *page.Request) error {
 }
 
 var setFields = []string{"zone", "name", "type", "ttl", "values"}
+
+// zoneURL is the page of the zone of a record set, which another workspace may own.
+func zoneURL(s api.DNSRecordSet) string {
+	if s.SharedZoneID != "" {
+		return "/shared-dns-zones/" + s.SharedZoneID
+	}
+	return "/dns-zones/" + s.ZoneID
+}
 
 func atSet(s api.DNSRecordSet) string { return "/dns-record-sets/" + s.ID }
 
@@ -144,6 +152,15 @@ func drawNewRecordSet(r *page.Request, status int, f ui.Form) error {
 	var choices []ui.Choice
 	for _, z := range zones.Items {
 		choices = append(choices, ui.Choice{Value: z.Name, Label: z.Name})
+	}
+	if r.May(readShared) {
+		shared, err := r.API.ListSharedDNSZones(r.Ctx, api.SharedDNSZoneFilter{PageQuery: api.PageQuery{Limit: 200}})
+		if err = page.Optional(err); err != nil {
+			return err
+		}
+		for _, z := range shared.Items {
+			choices = append(choices, ui.Choice{Value: z.ID, Label: z.Name + ", shared by " + z.Organization})
+		}
 	}
 	if _, known := kinds[f.Values.Get("type")]; !known {
 		f.Values.Set("type", "A")
@@ -169,7 +186,7 @@ func drawEditRecordSet(r *page.Request, status int, f ui.Form) error {
 		f.Version = strconv.FormatInt(s.Version, 10)
 	}
 	f.Values.Set("type", s.Type)
-	f.Up = []ui.Target{zonesTarget, {Href: "/dns-zones/" + s.ZoneID, Label: s.Zone}, {Href: atSet(s), Label: s.Name + " " + s.Type}}
+	f.Up = []ui.Target{zonesTarget, {Href: zoneURL(s), Label: s.Zone}, {Href: atSet(s), Label: s.Name + " " + s.Type}}
 	f.Title, f.Action, f.Submit, f.Cancel, f.Fields = "Edit "+s.Name+" "+s.Type, atSet(s)+"/edit", "Save", atSet(s), setFields
 	f.Means = "Resolvers may tell the old values for the old TTL, " + strconv.FormatInt(s.TTL, 10) + " seconds."
 	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: setFormPage(f, nil)})
@@ -190,5 +207,5 @@ func deleteRecordSet(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return r.Go("/dns-zones/"+s.ZoneID, "dns-record-set-deleted")
+	return r.Go(zoneURL(s), "dns-record-set-deleted")
 }

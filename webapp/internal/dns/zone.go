@@ -59,6 +59,9 @@ type zoneView struct {
 	Open    []api.DNSRecordSet // those that the name server does not hold as they should be
 	Sets    []api.DNSRecordSet
 	Foreign []api.DNSForeignRecord
+
+	MayShare bool // who asks may see who else uses it
+	Grants   []api.DNSZoneGrant
 }
 
 func showZone(r *page.Request) error {
@@ -85,6 +88,13 @@ func showZone(r *page.Request) error {
 		v.Foreign = found.Items
 		return page.Optional(err)
 	})
+	if v.MayShare = r.May(readGrants); v.MayShare {
+		g.Go(func() error {
+			found, err := r.API.ListDNSZoneGrants(ctx, api.DNSZoneGrantFilter{Zone: z.ID, PageQuery: api.PageQuery{Limit: 100}})
+			v.Grants = found.Items
+			return page.Optional(err)
+		})
+	}
 	g.Go(func() (err error) {
 		v.View, err = object.Load(ctx, r, "dns_zone", z.ID, api.JobFilter{Object: z.ID})
 		return err

@@ -51,6 +51,16 @@ func TestAssembledStatements(t *testing.T) {
 				}
 			}
 		}
+		for _, sort := range SharedZoneSorting.Names() {
+			if _, err := SharedZones(t.Context(), q, uuid.New(), sort, after, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, text := range []string{uuid.NewString(), "example.org"} {
+			if _, err := sharedNamed(t.Context(), q, uuid.New(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for _, sort := range ForeignSorting.Names() {
 			for _, zone := range []uuid.UUID{uuid.Nil, uuid.New()} {
 				if _, err := ForeignRecords(t.Context(), q, ForeignFilter{ZoneID: zone, Sort: sort, After: after, Limit: 1}); err != nil {

@@ -34,15 +34,25 @@ func (n Named) Has() bool {
 // Ended tells whether nothing will become of the allocation any more.
 func (n Named) Ended() bool { return n.State == "deallocated" || n.State == "lost" }
 
+// NamingZone is a zone that a workspace may use for names of its allocations: one of its own, or one that is granted to it.
+type NamingZone struct {
+	ID               uuid.UUID `db:"id"`
+	WorkspaceID      uuid.UUID `db:"workspace_id"` // that uses it
+	Name             Name      `db:"name"`
+	Suffix           Name      `db:"suffix"` // names end with it
+	NamesAllocations bool      `db:"names_allocations"`
+	Ended            bool      `db:"ended"` // its grant is revoked: names that are there stay, and none comes
+}
+
 // WantedSet is a record set that an allocation is to have.
 type WantedSet struct {
-	Zone  Zone
+	Zone  NamingZone
 	Draft Draft
 }
 
-// Wanted are the record sets that the allocation is to have in zones of its workspace: its address under the name of its unit,
-// and that name in the reverse zone that is nearest to the address, if there is one.
-func (n Named) Wanted(zones []Zone) []WantedSet {
+// Wanted are the record sets that the allocation is to have in zones that its workspace may use: its address under the name of
+// its unit, and that name in the reverse zone that is nearest to the address, if there is one.
+func (n Named) Wanted(zones []NamingZone) []WantedSet {
 	if !n.Has() {
 		return nil
 	}
@@ -50,19 +60,19 @@ func (n Named) Wanted(zones []Zone) []WantedSet {
 	if err != nil {
 		return nil
 	}
-	var forward, backward *Zone
+	var forward, backward *NamingZone
 	for i, zone := range zones {
 		if zone.NamesAllocations {
 			forward = &zones[i]
 		}
-		if within(reverse, zone.Name) && (backward == nil || len(zone.Name) > len(backward.Name)) {
+		if within(reverse, zone.Suffix) && (backward == nil || len(zone.Name) > len(backward.Name)) {
 			backward = &zones[i]
 		}
 	}
 	if forward == nil {
 		return nil
 	}
-	name := n.Unit + "." + string(forward.Name)
+	name := n.Unit + "." + string(forward.Suffix)
 	kind := A
 	if strings.Contains(n.Address, ":") {
 		kind = AAAA

@@ -17,7 +17,7 @@ type NamingChange struct {
 }
 
 // Changes compares the record sets that an allocation has with those it is to have.
-func (n Named) Changes(zones []Zone, have []ManagedSet) []NamingChange {
+func (n Named) Changes(zones []NamingZone, have []ManagedSet) []NamingChange {
 	owner := OwnedByAllocation(n.ID)
 	var changes []NamingChange
 	var kept []int
@@ -25,14 +25,23 @@ func (n Named) Changes(zones []Zone, have []ManagedSet) []NamingChange {
 		i := slices.IndexFunc(have, func(m ManagedSet) bool {
 			return m.State != SetDeleting && m.ZoneID == wanted.Zone.ID && string(m.Type) == wanted.Draft.Type && sameName(wanted.Draft.Name, m.Name)
 		})
+		if i < 0 && wanted.Zone.Ended {
+			if wanted.Zone.NamesAllocations {
+				changes = append(changes, NamingChange{wanted.Draft.Name, func(context.Context, *intent.Tx) error { return ErrGrantEnded }})
+			}
+			continue
+		}
 		if i < 0 {
 			changes = append(changes, NamingChange{wanted.Draft.Name, func(ctx context.Context, tx *intent.Tx) error {
 				return createNamed(ctx, tx, owner, n, wanted)
 			}})
 			continue
 		}
-		kept = append(kept, i)
 		set, problems := wanted.Draft.Check(wanted.Zone.Name)
+		if have[i].GrantEnded && problems == nil && !slices.Equal(set.Values, have[i].Contents) {
+			continue // it can't change any more, and must not lead to an address that another may get
+		}
+		kept = append(kept, i)
 		if problems == nil && !slices.Equal(set.Values, have[i].Contents) {
 			changes = append(changes, NamingChange{wanted.Draft.Name, func(ctx context.Context, tx *intent.Tx) error {
 				_, err := ChangeRecordSet(ctx, tx, owner, have[i].owned(), have[i].Version, func(c *Content) {

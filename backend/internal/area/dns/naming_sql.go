@@ -30,7 +30,8 @@ const sqlToName = `
 SELECT a.id
   FROM allocations a
  WHERE a.id > $1 AND a.ended_at IS NULL
-   AND EXISTS (SELECT 1 FROM dns_zones z WHERE z.workspace_id = a.workspace_id AND z.names_allocations)
+   AND (EXISTS (SELECT 1 FROM dns_zones z WHERE z.workspace_id = a.workspace_id AND z.names_allocations)
+        OR EXISTS (SELECT 1 FROM dns_naming_choices c WHERE c.workspace_id = a.workspace_id))
  ORDER BY a.id
  LIMIT $2`
 
@@ -52,9 +53,21 @@ func touchNamed(ctx context.Context, tx *db.Tx, workspace uuid.UUID) error {
 	return err
 }
 
-// NamingZones are the zones of a workspace that names of allocations may go to.
-func NamingZones(ctx context.Context, q db.Reader, workspace uuid.UUID) ([]Zone, error) {
-	return db.Collect[Zone](ctx, q, sqlZone+" AND z.workspace_id = $1 AND (z.names_allocations OR z.name LIKE '%.arpa.') ORDER BY z.name", workspace)
+const sqlNamingZones = `
+SELECT z.id, z.workspace_id, z.name, z.name AS suffix, z.names_allocations, false AS ended
+  FROM dns_zones z
+ WHERE z.workspace_id = $1 AND (z.names_allocations OR z.name LIKE '%.arpa.')
+ UNION ALL
+SELECT sz.id, $1::UUID AS workspace_id, sz.name, g.suffix, c.zone_grant_id IS NOT NULL AS names_allocations, g.revoked_at IS NOT NULL AS ended
+  FROM dns_zone_grants g
+  JOIN dns_zones sz ON sz.id = g.zone_id
+  LEFT JOIN dns_naming_choices c ON c.zone_grant_id = g.id AND c.workspace_id = $1
+ WHERE ` + usable + ` AND (c.zone_grant_id IS NOT NULL OR sz.name LIKE '%.arpa.')
+ ORDER BY name, id`
+
+// NamingZones are the zones that names of a workspace's allocations may go to: its own, and those that are granted to it.
+func NamingZones(ctx context.Context, q db.Reader, workspace uuid.UUID) ([]NamingZone, error) {
+	return db.Collect[NamingZone](ctx, q, sqlNamingZones, workspace)
 }
 
 // owned is the reference to a record set of an allocation, which its naming has read.
@@ -62,5 +75,5 @@ func (m ManagedSet) owned() scope.Ref[ManagedSet] {
 	return scope.Found[ManagedSet](m.ID, m.WorkspaceID)
 }
 
-// naming is the reference to a zone of the allocation's workspace.
-func (z Zone) naming() scope.Ref[Zone] { return scope.Found[Zone](z.ID, z.WorkspaceID) }
+// naming is the reference to a zone that the allocation's workspace may use.
+func (z NamingZone) naming() scope.Ref[Zone] { return scope.Found[Zone](z.ID, z.WorkspaceID) }

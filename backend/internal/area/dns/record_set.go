@@ -100,6 +100,8 @@ type ManagedSet struct {
 	SettlesAt    *time.Time `db:"settles_at"` // until then, resolvers may tell what was there before
 	Checked      *Check     `db:"checked"`    // nil: not since it changed
 	CheckedAt    *time.Time `db:"checked_at"`
+	ZoneGrant    *uuid.UUID `db:"zone_grant_id"` // by which it is in a zone of another workspace; nil: in one of its own
+	GrantEnded   bool       `db:"grant_ended"`   // that grant is revoked
 	Version      int64      `db:"version"`
 	CreatedAt    time.Time  `db:"created_at"`
 	UpdatedAt    time.Time  `db:"updated_at"`

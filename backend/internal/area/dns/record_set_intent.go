@@ -28,7 +28,8 @@ func (m ManagedSet) told(ctx context.Context, tx *intent.Tx, action string, befo
 	return tx.Made(ctx, RecordSetNoun, m.ID, uuid.Nil)
 }
 
-// CreateRecordSet adds a record set to a zone. The next synchronization brings it to the name server.
+// CreateRecordSet adds a record set to a zone, in the workspace that the zone was found in. Where another workspace has the zone,
+// a grant of the zone has to let it in. The next synchronization brings it to the name server.
 func CreateRecordSet(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], owner SetOwner, draft Draft) (ManagedSet, error) {
 	zone, err := keepZone(ctx, tx.Tx, ref.ID())
 	if err != nil {
@@ -41,10 +42,22 @@ func CreateRecordSet(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], ow
 	if !Delegated(zone.Settings("").Patterns, set.Name) {
 		return ManagedSet{}, Problems{{"name", "The key of the zone may not change this name. See the patterns of the zone."}}.invalid()
 	}
-	return insertRecordSet(ctx, tx, zone, owner, set, AdoptNone, "create")
+	place := setPlace{workspace: ref.Workspace()}
+	if place.workspace != zone.WorkspaceID {
+		if place.grant, err = letIn(ctx, tx.Tx, place.workspace, zone, set); err != nil {
+			return ManagedSet{}, err
+		}
+	}
+	return insertRecordSet(ctx, tx, zone, place, owner, set, AdoptNone, "create")
 }
 
-func insertRecordSet(ctx context.Context, tx *intent.Tx, zone Zone, owner SetOwner, set RecordSet, adopt Adoption, action string) (ManagedSet, error) {
+// setPlace is where a record set stands: its workspace, and the grant that lets it into the zone of another one.
+type setPlace struct {
+	workspace uuid.UUID
+	grant     *uuid.UUID
+}
+
+func insertRecordSet(ctx context.Context, tx *intent.Tx, zone Zone, in setPlace, owner SetOwner, set RecordSet, adopt Adoption, action string) (ManagedSet, error) {
 	alone := set.Type == CNAME
 	// The foreign key to the row of the name keeps a CNAME record and another from being written at the same time.
 	for _, sql := range []db.Statement{sqlTakeName, sqlTurnName} {
@@ -58,7 +71,8 @@ func insertRecordSet(ctx context.Context, tx *intent.Tx, zone Zone, owner SetOwn
 	}
 	id := uuid.New()
 	taken := fault.Conflictf("dns_record_set_exists", "%s already has a record set of type %s.", set.Name.Display(), set.Type)
-	err := tx.One(ctx, taken, sqlInsertRecordSet, id, zone.ID, set.Name, set.Type, int64(set.TTL), set.Values, owner, alone, adopt, SetLifecycle.Initial)
+	err := tx.One(ctx, taken, sqlInsertRecordSet, id, zone.ID, set.Name, set.Type, int64(set.TTL), set.Values, owner, alone, adopt, SetLifecycle.Initial,
+		in.workspace, in.grant)
 	if err != nil {
 		return ManagedSet{}, nameError(err, set)
 	}
@@ -89,7 +103,10 @@ type Content struct {
 // ChangeRecordSet replaces TTL and values. Only its owner may do so. version is that of the record set that the change was
 // made for; 0 for any.
 func ChangeRecordSet(ctx context.Context, tx *intent.Tx, by SetOwner, ref scope.Ref[ManagedSet], version int64, change func(*Content)) (ManagedSet, error) {
-	before, err := holdOwn(ctx, tx.Tx, by, ref.ID(), version)
+	before, err := holdOwn(ctx, tx.Tx, ref.ID(), version)
+	if err == nil {
+		err = before.CanChange(by)
+	}
 	if err != nil {
 		return ManagedSet{}, err
 	}
@@ -119,20 +136,25 @@ func changeRecordSet(ctx context.Context, tx *intent.Tx, before ManagedSet, set 
 	return after, after.told(ctx, tx, action, before.facts(), after.facts())
 }
 
-// holdOwn locks a record set, and refuses one that somebody else owns.
-func holdOwn(ctx context.Context, tx *db.Tx, by SetOwner, id uuid.UUID, version int64) (ManagedSet, error) {
+// holdOwn locks a record set of a version.
+func holdOwn(ctx context.Context, tx *db.Tx, id uuid.UUID, version int64) (ManagedSet, error) {
 	set, err := holdRecordSet(ctx, tx, id)
 	if err != nil {
 		return ManagedSet{}, err
 	}
-	if err := fault.CheckVersion("record set", set.Version, version); err != nil {
-		return ManagedSet{}, err
-	}
-	return set, set.CanChange(by)
+	return set, fault.CheckVersion("record set", set.Version, version)
 }
 
-// CanChange tells why somebody cannot change or delete the record set; nil if they can.
+// CanChange tells why somebody cannot change the record set; nil if they can.
 func (m ManagedSet) CanChange(by SetOwner) error {
+	if err := m.CanDelete(by); err != nil || !m.GrantEnded {
+		return err
+	}
+	return ErrGrantEnded
+}
+
+// CanDelete tells why somebody cannot delete the record set; nil if they can.
+func (m ManagedSet) CanDelete(by SetOwner) error {
 	switch {
 	case m.Owner != by:
 		return fault.Conflictf("dns_record_set_owned", "The record set belongs to %s and changes with it.", m.Owner)
@@ -144,6 +166,9 @@ func (m ManagedSet) CanChange(by SetOwner) error {
 
 // CanAdopt tells why there is nothing to adopt; nil if the server holds what the record set wants to be.
 func (m ManagedSet) CanAdopt() error {
+	if m.ZoneGrant != nil {
+		return fault.Conflictf("dns_zone_shared", "The zone belongs to another workspace. Whoever has the zone decides what happens to the record on its name server.")
+	}
 	switch m.Outcome {
 	case AdoptionNeeded, OwnerLost, OwnerForeign, OwnerUnread:
 		return nil
@@ -154,7 +179,10 @@ func (m ManagedSet) CanAdopt() error {
 // DeleteRecordSet takes a record set out of the intent. Where the zone's mode deletes, its row stays until the server no
 // longer holds it; else the row is gone at once, and the record stays on the server.
 func DeleteRecordSet(ctx context.Context, tx *intent.Tx, by SetOwner, ref scope.Ref[ManagedSet], version int64) (ManagedSet, error) {
-	before, err := holdOwn(ctx, tx.Tx, by, ref.ID(), version)
+	before, err := holdOwn(ctx, tx.Tx, ref.ID(), version)
+	if err == nil {
+		err = before.CanDelete(by)
+	}
 	if err != nil {
 		return ManagedSet{}, err
 	}
@@ -195,6 +223,9 @@ func AdoptRecord(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], name N
 		return ManagedSet{}, Problems{{"adopt", fmt.Sprintf("Use one of: %s, %s.", AdoptUnowned, AdoptForeign)}}.invalid()
 	}
 	set, err := recordSetAt(ctx, tx.Reader, zone.ID, name, kind)
+	if err == nil && set.WorkspaceID != zone.WorkspaceID {
+		return ManagedSet{}, fault.Conflictf("dns_zone_shared", "A workspace that the zone is granted to has this record set. It is adopted when that one is deleted.")
+	}
 	if err == nil {
 		if set, err = holdRecordSet(ctx, tx.Tx, set.ID); err != nil {
 			return ManagedSet{}, err
@@ -213,5 +244,5 @@ func AdoptRecord(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], name N
 	if problems != nil {
 		return ManagedSet{}, fault.Conflictf("dns_not_adoptable", "This record cannot be managed here: %s", problems.Error())
 	}
-	return insertRecordSet(ctx, tx, zone, OwnedByUser, content, how, "adopt")
+	return insertRecordSet(ctx, tx, zone, setPlace{workspace: zone.WorkspaceID}, OwnedByUser, content, how, "adopt")
 }

@@ -13,6 +13,7 @@ import (
 const sqlRecordSet = `
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -97,8 +98,8 @@ DELETE FROM dns_record_sets
  WHERE zone_id = $1 AND name = $2 AND type = $3 AND state = 'deleting'`
 
 const sqlInsertRecordSet = `
-INSERT INTO dns_record_sets (id, workspace_id, zone_id, name, type, ttl, contents, owner, alone, adopt, state)
-SELECT $1::UUID, z.workspace_id, z.id, $3::TEXT, $4::TEXT, $5::INT8, $6::TEXT[], $7::TEXT, $8::BOOL, $9::TEXT, $10::TEXT
+INSERT INTO dns_record_sets (id, workspace_id, zone_id, name, type, ttl, contents, owner, alone, adopt, state, zone_grant_id)
+SELECT $1::UUID, $11::UUID, z.id, $3::TEXT, $4::TEXT, $5::INT8, $6::TEXT[], $7::TEXT, $8::BOOL, $9::TEXT, $10::TEXT, $12::UUID
   FROM dns_zones z
  WHERE z.id = $2
 ON CONFLICT (zone_id, name, type) WHERE state <> 'deleting' DO NOTHING`

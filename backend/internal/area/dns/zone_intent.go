@@ -47,6 +47,11 @@ func CreateZone(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, draft Z
 	if err != nil {
 		return Zone{}, err
 	}
+	if draft.NamesAllocations {
+		if err := nameHere(ctx, tx.Tx, tx.Call().Workspace); err != nil {
+			return Zone{}, err
+		}
+	}
 	id := uuid.New()
 	sealed, err := keys.Seal([]byte(draft.KeySecret), sealedFor(id))
 	if err != nil {
@@ -95,6 +100,11 @@ func ChangeZone(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, ref sco
 	if err != nil {
 		return Zone{}, err
 	}
+	if draft.NamesAllocations && !before.NamesAllocations {
+		if err := nameHere(ctx, tx.Tx, before.WorkspaceID); err != nil {
+			return Zone{}, err
+		}
+	}
 	sealed := before.KeySealed
 	if draft.KeySecret != "" {
 		if sealed, err = keys.Seal([]byte(draft.KeySecret), sealedFor(before.ID)); err != nil {
@@ -133,7 +143,7 @@ const uniqueViolation = "23505"
 // namingError tells a second zone that names allocations from other errors.
 func namingError(doing string, err error) error {
 	if db.SQLState(err) == uniqueViolation {
-		return fault.Conflictf("dns_zone_names", "Another zone names the allocations of this workspace. Take that from it first.")
+		return errNamesAlready
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
@@ -200,7 +210,7 @@ func (z Zone) CanDelete() error {
 	return nil
 }
 
-// DeleteZone forgets a zone without record sets. Nothing is changed on its server.
+// DeleteZone forgets a zone without record sets, and revokes its grants. Nothing is changed on its server.
 func DeleteZone(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], version int64) error {
 	before, err := holdZone(ctx, tx.Tx, ref.ID())
 	if err != nil {
@@ -209,8 +219,11 @@ func DeleteZone(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], version
 	if err := errors.Join(fault.CheckVersion("zone", before.Version, version), before.CanDelete()); err != nil {
 		return err
 	}
+	if err := noNamesOfOthers(ctx, tx.Reader, before.ID); err != nil {
+		return err
+	}
 	inUse := fault.Conflictf("dns_zone_in_use", "The zone has record sets. Delete them first; in mode observe they stay on the server.")
-	for _, sql := range []db.Statement{sqlDeleteForeignOfZone, sqlDeleteNames, sqlDeleteZone} {
+	for _, sql := range []db.Statement{sqlForgetChoicesOfZone, sqlRevokeGrantsOfZone, sqlDeleteForeignOfZone, sqlDeleteNames, sqlDeleteZone} {
 		if _, err := tx.Exec(ctx, sql, before.ID); db.SQLState(err) == foreignKeyViolation {
 			return inUse
 		} else if err != nil {

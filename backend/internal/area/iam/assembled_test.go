@@ -105,6 +105,11 @@ func TestAssembledStatements(t *testing.T) {
 				check(HostGrants(t.Context(), q, HostGrantFilter{WorkspaceID: id, Host: host, Sort: sort, After: after, Limit: 1}))
 			}
 		}
+		for _, sort := range ZoneGrantSorting.Names() {
+			for _, zone := range []string{"", "example.org", id.String()} {
+				check(ZoneGrants(t.Context(), q, ZoneGrantFilter{WorkspaceID: id, Zone: zone, Sort: sort, After: after, Limit: 1}))
+			}
+		}
 		for _, sort := range SharedHostSorting.Names() {
 			check(SharedHosts(t.Context(), q, id, sort, after, 1))
 		}

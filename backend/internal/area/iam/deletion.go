@@ -57,6 +57,7 @@ const (
 	PartAddress    = "address"
 	PartNetwork    = "network"
 	partDelivery   = "update_delivery"
+	partZoneGrant  = "dns_zone_grant"
 )
 
 // Workspaces are those that go.
@@ -166,6 +167,8 @@ func (p Part) stays() string {
 		return fmt.Sprintf("The host is %s. Decommission and remove it first, or declare it lost.", p.State)
 	case p.Noun == PartAddress && p.State == "quarantined":
 		return "A host that was declared lost may still use the address. Release it first."
+	case p.Noun == partZoneGrant && p.State == "in_use":
+		return "Other workspaces have names in the zone. Revoke the grant and remove their names first."
 	case p.Noun == partDelivery:
 		return "The delivery has not ended. Roll it back, or let it end first."
 	}

@@ -43,6 +43,17 @@ SELECT 'host_grant' AS noun, t.id, h.name, '' AS state, t.scope_id
   JOIN hosts h ON h.id = t.host_id
  WHERE t.scope_id = ANY($1) AND t.revoked_at IS NULL
 UNION ALL
+SELECT 'dns_zone_grant' AS noun, v.id, vz.name, '' AS state, v.scope_id
+  FROM dns_zone_grants v
+  JOIN dns_zones vz ON vz.id = v.zone_id
+ WHERE v.scope_id = ANY($1) AND v.revoked_at IS NULL
+UNION ALL
+SELECT 'dns_zone_grant' AS noun, e.id, ez.name, 'in_use' AS state, e.workspace_id AS scope_id
+  FROM dns_zone_grants e
+  JOIN dns_zones ez ON ez.id = e.zone_id
+ WHERE e.workspace_id = ANY($1) AND NOT e.scope_id = ANY($1)
+   AND EXISTS (SELECT 1 FROM dns_record_sets es WHERE es.zone_grant_id = e.id AND NOT es.workspace_id = ANY($1))
+UNION ALL
 SELECT 'grant' AS noun, g.id, a.name || ' as ' || COALESCE(r.name, g.role) AS name, '' AS state, g.scope_id
   FROM grants g
   JOIN accounts a ON a.id = g.account_id

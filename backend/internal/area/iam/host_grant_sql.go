@@ -56,20 +56,6 @@ func HostGrants(ctx context.Context, q db.Reader, f HostGrantFilter) ([]HostGran
 	return HostGrantSorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
 }
 
-// The scopes that the workspace $1 is in, itself as well.
-const scopesOf = `(SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)`
-
 // RoomOnSharedHosts selects the hosts of other workspaces that the workspace $1 may use, each with the number of allocations
 // that its grants still let in.
 const RoomOnSharedHosts db.Statement = `SELECT g.host_id,
@@ -77,7 +63,7 @@ const RoomOnSharedHosts db.Statement = `SELECT g.host_id,
                    sum(CASE WHEN g.units IS NULL THEN 1000000
                             ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
               FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN ` + scopesOf + `
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN ` + scope.ChainOf + `
              GROUP BY g.host_id`
 
 const sqlSharedHost = `
@@ -199,7 +185,7 @@ const (
 	sqlGrantsThatLetIn = `
 SELECT g.id, g.units
   FROM host_grants g
- WHERE g.host_id = $2 AND g.revoked_at IS NULL AND g.scope_id IN ` + scopesOf + `
+ WHERE g.host_id = $2 AND g.revoked_at IS NULL AND g.scope_id IN ` + scope.ChainOf + `
  ORDER BY g.id
    FOR UPDATE`
 

@@ -20,8 +20,8 @@ import (
 )
 
 // SharedGeneration is the first generation of backends that keep organizations apart, ask for second factors and approvals, and know
-// hosts of other workspaces. Older ones are kept out as soon as there is a second organization, or one of the others.
-const SharedGeneration = 3
+// hosts and DNS zones of other workspaces. Older ones are kept out as soon as there is a second organization, or one of the others.
+const SharedGeneration = 4
 
 // DefaultName is the name of the project and the workspace that an organization begins with.
 const DefaultName = "default"
@@ -262,6 +262,16 @@ func MoveWorkspace(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], ver
 	if left > 0 {
 		return Scope{}, fault.Conflictf("host_grant_in_use", "%d of its allocations are on hosts that are granted to its project. Deallocate them first.", left)
 	}
+	names, err := leavesNamesBehind(ctx, tx.Reader, before.ID, target.ID)
+	if err != nil {
+		return Scope{}, fmt.Errorf("count what is in shared zones: %w", err)
+	}
+	if names > 0 {
+		return Scope{}, fault.Conflictf("dns_zone_grant_in_use", "%d of its record sets are in zones that are granted to its project. Delete them first.", names)
+	}
+	if _, err := tx.Exec(ctx, sqlForgetNamingByProject, before.ID, target.ID); err != nil {
+		return Scope{}, fmt.Errorf("forget the zone that names allocations: %w", err)
+	}
 	if err := Workspaces.write(ctx, tx, before.Name, sqlCarryWorkspace, before.ID, target.ID); err != nil {
 		return Scope{}, fmt.Errorf("move a workspace: %w", err)
 	}
@@ -370,7 +380,7 @@ func (l Level) removeHeld(ctx context.Context, tx *db.Tx, by audit.Actor, before
 	}
 	for _, sql := range []db.Statement{
 		sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlDeleteApprovalRulesAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf, sqlDeletePositionsOf,
-		sqlDeleteStreamsOf, sqlRevokeHostGrantsTo, sqlEndServiceKeys, sqlDisableServiceAccounts,
+		sqlDeleteStreamsOf, sqlRevokeHostGrantsTo, sqlRevokeZoneGrantsTo, sqlForgetNamingOf, sqlEndServiceKeys, sqlDisableServiceAccounts,
 	} {
 		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
 			return fmt.Errorf("take away what belongs to a %s: %w", l.Noun, err)

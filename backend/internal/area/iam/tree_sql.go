@@ -351,6 +351,8 @@ SELECT 'unfinished jobs' AS noun, count(*) AS n FROM jobs c WHERE c.workspace_id
 UNION ALL
 SELECT 'DNS zones' AS noun, count(*) AS n FROM dns_zones c WHERE c.workspace_id = $1
 UNION ALL
+SELECT 'names in shared zones' AS noun, count(*) AS n FROM dns_record_sets c WHERE c.workspace_id = $1 AND c.zone_grant_id IS NOT NULL
+UNION ALL
 SELECT 'notification channels' AS noun, count(*) AS n FROM channels c WHERE c.workspace_id = $1
 UNION ALL
 SELECT 'remedies' AS noun, count(*) AS n FROM remedies c WHERE c.workspace_id = $1

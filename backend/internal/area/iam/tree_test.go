@@ -356,7 +356,7 @@ func TestFirstScopesStay(t *testing.T) {
 var notCounted = map[string]string{
 	"usage_records": "the ground of statements stays", "networks": "their hosts and addresses are counted",
 	"events": "the history stays", "plans": "they only expire", "dns_foreign_records": "they belong to a zone, which is counted",
-	"dns_record_sets": "they belong to a zone, which is counted", "channel_deliveries": "they belong to a channel, which is counted",
+	"dns_zone_grants": "they belong to a zone, which is counted", "dns_naming_choices": "a setting, which goes with the workspace", "channel_deliveries": "they belong to a channel, which is counted",
 	"kube_nodes": "they belong to a cluster, which is counted", "kube_bindings": "they belong to a cluster, which is counted",
 	"host_grants": "they belong to a host, which is counted",
 	"kube_hosted": "they belong to a cluster, which is counted", "kube_namespaces": "they belong to a cluster, which is counted",

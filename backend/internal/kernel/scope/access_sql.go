@@ -137,3 +137,17 @@ var ErrDeleting = fault.Conflictf("scope_deleting", "The workspace is being dele
 func KeepWorkspace(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return tx.One(ctx, ErrDeleting, sqlKeepWorkspace, id)
 }
+
+// ChainOf selects the scopes that the workspace $1 is in, itself as well.
+const ChainOf = `(SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)`

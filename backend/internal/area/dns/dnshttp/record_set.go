@@ -41,7 +41,7 @@ func RecordSets(parts Parts) func(*httpapi.Server) {
 func (h handlers) listSets(ctx context.Context, in *struct{ api.DNSRecordSetFilter }) (*httpapi.Object[api.Page[api.DNSRecordSet]], error) {
 	f := dns.RecordSetFilter{WorkspaceID: httpapi.Workspace(ctx), Type: in.Type, State: in.State, Sort: in.Sort}
 	var err error
-	if f.ZoneID, err = h.zoneFilter(ctx, in.Zone); err != nil {
+	if f.ZoneID, err = h.usableFilter(ctx, in.Zone); err != nil {
 		return nil, err
 	}
 	if in.Name != "" {
@@ -60,7 +60,7 @@ func (h handlers) listSets(ctx context.Context, in *struct{ api.DNSRecordSetFilt
 }
 
 func (h handlers) createSet(ctx context.Context, b api.CreateDNSRecordSet) (func(context.Context, *intent.Tx) (uuid.UUID, error), error) {
-	_, zone, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), b.Zone)
+	zone, err := dns.FindZoneToUse(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), b.Zone)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil, httpapi.BadField("zone", "There is no such zone.")
 	}
@@ -81,11 +81,11 @@ func changeSet(ctx context.Context, tx *intent.Tx, ref scope.Ref[dns.ManagedSet]
 func presentSet(m dns.ManagedSet) api.DNSRecordSet {
 	out := api.DNSRecordSet{
 		ID: m.ID.String(), Workspace: m.WorkspaceID.String(), ZoneID: m.ZoneID.String(), Zone: m.ZoneName.Display(), Name: m.Name.Display(),
-		ASCIIName: string(m.Name), Type: string(m.Type), TTL: m.TTL, Values: orEmpty(m.Contents), Owner: string(m.Owner),
+		ASCIIName: string(m.Name), Type: string(m.Type), TTL: m.TTL, Values: orEmpty(m.Contents), Owner: string(m.Owner), SharedZoneID: idOf(m.ZoneGrant),
 		State: string(m.State), StateMeans: dns.SetLifecycle.Info(m.State).Means, Message: m.StateMessage, Outcome: string(m.Outcome),
 		SettlesAt: m.SettlesAt, Version: m.Version, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 		Operations: []api.Operation{
-			httpapi.OperationOf("change", m.CanChange(dns.OwnedByUser)), httpapi.OperationOf("delete", m.CanChange(dns.OwnedByUser)),
+			httpapi.OperationOf("change", m.CanChange(dns.OwnedByUser)), httpapi.OperationOf("delete", m.CanDelete(dns.OwnedByUser)),
 			httpapi.OperationOf("adopt", m.CanAdopt()), httpapi.OperationOf("check", nil),
 		},
 	}

@@ -134,6 +134,18 @@ func (h handlers) zoneFilter(ctx context.Context, text string) (uuid.UUID, error
 	return zone.ID, err
 }
 
+// usableFilter is zoneFilter for the zones that a workspace may use, those of others as well.
+func (h handlers) usableFilter(ctx context.Context, text string) (uuid.UUID, error) {
+	if text == "" {
+		return uuid.Nil, nil
+	}
+	zone, err := dns.FindZoneToUse(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), text)
+	if errors.Is(err, fault.ErrNotFound) {
+		return uuid.Nil, httpapi.BadField("zone", "There is no such zone.")
+	}
+	return zone.ID(), err
+}
+
 func (n zones) adopt(ctx context.Context, in *httpapi.OnOf[api.AdoptDNSRecord]) (*httpapi.Versioned[api.DNSRecordSet], error) {
 	zone, ref, err := dns.FindZone(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
 	if err != nil {

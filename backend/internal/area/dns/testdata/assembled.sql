@@ -72,8 +72,157 @@ SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, 
 ORDER BY f.name, f.id
 LIMIT $2;
 
+SELECT g.id, g.zone_id, $1::UUID AS workspace_id, z.name, g.suffix, o.name AS organization, z.state, z.mode, z.negative_ttl, z.synced_at, g.revoked_at, g.created_at,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = g.id AND s.workspace_id = $1) AS in_use,
+       EXISTS (SELECT 1 FROM dns_naming_choices c WHERE c.workspace_id = $1 AND c.zone_grant_id = g.id) AS names_allocations
+  FROM dns_zone_grants g
+  JOIN dns_zones z ON z.id = g.zone_id
+  JOIN workspaces w ON w.id = g.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+   AND (g.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets gs WHERE gs.zone_grant_id = g.id AND gs.workspace_id = $1))
+  AND (g.id = $2 OR g.zone_id = $3)
+ORDER BY g.id
+LIMIT $4;
+
+SELECT g.id, g.zone_id, $1::UUID AS workspace_id, z.name, g.suffix, o.name AS organization, z.state, z.mode, z.negative_ttl, z.synced_at, g.revoked_at, g.created_at,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = g.id AND s.workspace_id = $1) AS in_use,
+       EXISTS (SELECT 1 FROM dns_naming_choices c WHERE c.workspace_id = $1 AND c.zone_grant_id = g.id) AS names_allocations
+  FROM dns_zone_grants g
+  JOIN dns_zones z ON z.id = g.zone_id
+  JOIN workspaces w ON w.id = g.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+   AND (g.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets gs WHERE gs.zone_grant_id = g.id AND gs.workspace_id = $1))
+  AND (z.name, g.id) < ($2, $3)
+ORDER BY z.name DESC, g.id DESC
+LIMIT $4;
+
+SELECT g.id, g.zone_id, $1::UUID AS workspace_id, z.name, g.suffix, o.name AS organization, z.state, z.mode, z.negative_ttl, z.synced_at, g.revoked_at, g.created_at,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = g.id AND s.workspace_id = $1) AS in_use,
+       EXISTS (SELECT 1 FROM dns_naming_choices c WHERE c.workspace_id = $1 AND c.zone_grant_id = g.id) AS names_allocations
+  FROM dns_zone_grants g
+  JOIN dns_zones z ON z.id = g.zone_id
+  JOIN workspaces w ON w.id = g.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+   AND (g.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets gs WHERE gs.zone_grant_id = g.id AND gs.workspace_id = $1))
+  AND (z.name, g.id) > ($2, $3)
+ORDER BY z.name, g.id
+LIMIT $4;
+
+SELECT g.id, g.zone_id, $1::UUID AS workspace_id, z.name, g.suffix, o.name AS organization, z.state, z.mode, z.negative_ttl, z.synced_at, g.revoked_at, g.created_at,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = g.id AND s.workspace_id = $1) AS in_use,
+       EXISTS (SELECT 1 FROM dns_naming_choices c WHERE c.workspace_id = $1 AND c.zone_grant_id = g.id) AS names_allocations
+  FROM dns_zone_grants g
+  JOIN dns_zones z ON z.id = g.zone_id
+  JOIN workspaces w ON w.id = g.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+   AND (g.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets gs WHERE gs.zone_grant_id = g.id AND gs.workspace_id = $1))
+  AND z.name = $2
+ORDER BY g.id
+LIMIT $3;
+
+SELECT g.id, g.zone_id, $1::UUID AS workspace_id, z.name, g.suffix, o.name AS organization, z.state, z.mode, z.negative_ttl, z.synced_at, g.revoked_at, g.created_at,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = g.id AND s.workspace_id = $1) AS in_use,
+       EXISTS (SELECT 1 FROM dns_naming_choices c WHERE c.workspace_id = $1 AND c.zone_grant_id = g.id) AS names_allocations
+  FROM dns_zone_grants g
+  JOIN dns_zones z ON z.id = g.zone_id
+  JOIN workspaces w ON w.id = g.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+   AND (g.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets gs WHERE gs.zone_grant_id = g.id AND gs.workspace_id = $1))
+ORDER BY z.name DESC, g.id DESC
+LIMIT $2;
+
+SELECT g.id, g.zone_id, $1::UUID AS workspace_id, z.name, g.suffix, o.name AS organization, z.state, z.mode, z.negative_ttl, z.synced_at, g.revoked_at, g.created_at,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = g.id AND s.workspace_id = $1) AS in_use,
+       EXISTS (SELECT 1 FROM dns_naming_choices c WHERE c.workspace_id = $1 AND c.zone_grant_id = g.id) AS names_allocations
+  FROM dns_zone_grants g
+  JOIN dns_zones z ON z.id = g.zone_id
+  JOIN workspaces w ON w.id = g.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+   AND (g.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets gs WHERE gs.zone_grant_id = g.id AND gs.workspace_id = $1))
+ORDER BY z.name, g.id
+LIMIT $2;
+
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -85,6 +234,7 @@ LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -96,6 +246,7 @@ LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -107,6 +258,7 @@ LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -118,6 +270,7 @@ LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -130,6 +283,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -142,6 +296,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -154,6 +309,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -166,6 +322,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -177,6 +334,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -188,6 +346,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -199,6 +358,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -210,6 +370,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -222,6 +383,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -234,6 +396,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -246,6 +409,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -258,6 +422,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -269,6 +434,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -280,6 +446,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -291,6 +458,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -302,6 +470,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -314,6 +483,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -326,6 +496,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -338,6 +509,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -350,6 +522,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -361,6 +534,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -372,6 +546,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -383,6 +558,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -394,6 +570,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -406,6 +583,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -418,6 +596,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -430,6 +609,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -442,6 +622,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -453,6 +634,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -464,6 +646,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -475,6 +658,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -486,6 +670,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -498,6 +683,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -510,6 +696,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -522,6 +709,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -534,6 +722,7 @@ LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -550,6 +739,7 @@ LIMIT $9;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -566,6 +756,7 @@ LIMIT $9;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -582,6 +773,7 @@ LIMIT $9;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -598,6 +790,7 @@ LIMIT $9;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -613,6 +806,7 @@ LIMIT $7;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -628,6 +822,7 @@ LIMIT $7;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -643,6 +838,7 @@ LIMIT $7;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -658,6 +854,7 @@ LIMIT $7;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -669,6 +866,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -680,6 +878,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -691,6 +890,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -702,6 +902,7 @@ LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -712,6 +913,7 @@ LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -722,6 +924,7 @@ LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
@@ -732,6 +935,7 @@ LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.zone_grant_id, EXISTS (SELECT 1 FROM dns_zone_grants g WHERE g.id = s.zone_grant_id AND g.revoked_at IS NOT NULL) AS grant_ended,
        s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id

@@ -59,6 +59,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		billing{h}.register()
 		approvalRules{h}.register()
 		hostGrants{handlers: h}.register()
+		zoneGrants{handlers: h}.register()
 		h.registerProviders()
 		h.registerLogins()
 		h.registerStreams()

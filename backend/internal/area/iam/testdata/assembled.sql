@@ -6975,3 +6975,135 @@ SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.u
   AND t.workspace_id = $1
 ORDER BY t.created_at, t.id
 LIMIT $2;
+
+SELECT t.id, t.workspace_id, t.zone_id, z.name AS zone, t.scope, t.scope_id, t.suffix, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = t.id) AS in_use
+  FROM dns_zone_grants t
+  JOIN dns_zones z ON z.id = t.zone_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets l WHERE l.zone_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND (t.created_at, t.id) < ($2, $3)
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $4;
+
+SELECT t.id, t.workspace_id, t.zone_id, z.name AS zone, t.scope, t.scope_id, t.suffix, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = t.id) AS in_use
+  FROM dns_zone_grants t
+  JOIN dns_zones z ON z.id = t.zone_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets l WHERE l.zone_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND (t.created_at, t.id) > ($2, $3)
+ORDER BY t.created_at, t.id
+LIMIT $4;
+
+SELECT t.id, t.workspace_id, t.zone_id, z.name AS zone, t.scope, t.scope_id, t.suffix, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = t.id) AS in_use
+  FROM dns_zone_grants t
+  JOIN dns_zones z ON z.id = t.zone_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets l WHERE l.zone_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND t.zone_id = $2
+  AND (t.created_at, t.id) < ($3, $4)
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.zone_id, z.name AS zone, t.scope, t.scope_id, t.suffix, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = t.id) AS in_use
+  FROM dns_zone_grants t
+  JOIN dns_zones z ON z.id = t.zone_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets l WHERE l.zone_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND t.zone_id = $2
+  AND (t.created_at, t.id) > ($3, $4)
+ORDER BY t.created_at, t.id
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.zone_id, z.name AS zone, t.scope, t.scope_id, t.suffix, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = t.id) AS in_use
+  FROM dns_zone_grants t
+  JOIN dns_zones z ON z.id = t.zone_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets l WHERE l.zone_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND t.zone_id = $2
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.zone_id, z.name AS zone, t.scope, t.scope_id, t.suffix, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = t.id) AS in_use
+  FROM dns_zone_grants t
+  JOIN dns_zones z ON z.id = t.zone_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets l WHERE l.zone_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND t.zone_id = $2
+ORDER BY t.created_at, t.id
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.zone_id, z.name AS zone, t.scope, t.scope_id, t.suffix, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = t.id) AS in_use
+  FROM dns_zone_grants t
+  JOIN dns_zones z ON z.id = t.zone_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets l WHERE l.zone_grant_id = t.id))
+  AND t.workspace_id = $1
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $2;
+
+SELECT t.id, t.workspace_id, t.zone_id, z.name AS zone, t.scope, t.scope_id, t.suffix, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM dns_record_sets s WHERE s.zone_grant_id = t.id) AS in_use
+  FROM dns_zone_grants t
+  JOIN dns_zones z ON z.id = t.zone_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM dns_record_sets l WHERE l.zone_grant_id = t.id))
+  AND t.workspace_id = $1
+ORDER BY t.created_at, t.id
+LIMIT $2;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.names_allocations, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true AND z.workspace_id = $1 AND z.id = $2;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.names_allocations, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true AND z.workspace_id = $1 AND z.name = $2;
