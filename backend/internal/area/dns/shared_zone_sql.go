@@ -32,12 +32,10 @@ func sharedNamed(ctx context.Context, q db.Reader, workspace uuid.UUID, text str
 	l := db.NewList(sqlSharedZone, workspace)
 	if id, err := uuid.Parse(text); err == nil {
 		l.And("(g.id = ? OR g.zone_id = ?)", id, id)
-	} else {
-		name, err := parseZone(text)
-		if err != nil {
-			return nil, nil
-		}
+	} else if name, err := parseZone(text); err == nil {
 		l.And("z.name = ?", name)
+	} else { // what is no zone names none
+		l.And("z.name = ?", "")
 	}
 	const mostNamed = 20
 	sql, args := l.Page("g.id", mostNamed)
