@@ -24,7 +24,25 @@ var operationRoutes = map[reflect.Type]map[string]string{
 	reflect.TypeFor[api.DNSZone]():       {"change": "change-dns-zone", "synchronize": "sync-dns-zone", "confirm": "confirm-dns-plan", "delete": "delete-dns-zone"},
 	reflect.TypeFor[api.DNSZoneGrant]():  {"change": "change-dns-zone-grant", "delete": "delete-dns-zone-grant", "remove-names": "remove-dns-zone-names"},
 	reflect.TypeFor[api.SharedDNSZone](): {"name-allocations": "name-in-shared-dns-zone", "stop-naming": "name-in-shared-dns-zone"},
-	reflect.TypeFor[api.DNSRecordSet]():  {"change": "change-dns-record-set", "delete": "delete-dns-record-set", "adopt": "adopt-dns-record", "check": "check-dns-record-set"},
+	reflect.TypeFor[api.HostGrant]():     {"change": "change-host-grant", "delete": "delete-host-grant"},
+	reflect.TypeFor[api.Network]():       {"change": "change-network", "delete": "delete-network"},
+	reflect.TypeFor[api.Drift]():         {"accept": "accept-drift", "repair": "repair-drift"},
+	reflect.TypeFor[api.Remedy]():        {"change": "change-remedy", "delete": "delete-remedy"},
+	reflect.TypeFor[api.UpdateDelivery](): {
+		"pause": "pause-update-delivery", "resume": "resume-update-delivery", "roll_back": "roll-back-update-delivery",
+	},
+	reflect.TypeFor[api.Cluster](): {
+		"kubeconfig": "issue-kubeconfig", "break_glass": "break-glass", "upgrade": "upgrade-cluster", "renew_certificates": "renew-cluster-certificates",
+		"snapshot": "take-cluster-snapshot", "add_nodes": "add-cluster-nodes", "delete": "delete-cluster",
+	},
+	reflect.TypeFor[api.ClusterNode]():      {"remove": "remove-cluster-node", "replace": "replace-cluster-node"},
+	reflect.TypeFor[api.ClusterNamespace](): {"change": "change-cluster-namespace", "delete": "delete-cluster-namespace"},
+	reflect.TypeFor[api.ClusterSnapshot]():  {"restore": "restore-cluster-snapshot", "delete": "delete-cluster-snapshot"},
+	reflect.TypeFor[api.HostedControlPlane](): {
+		"upgrade": "upgrade-hosted-control-plane", "sleep": "sleep-hosted-control-plane", "wake": "wake-hosted-control-plane",
+		"delete": "delete-hosted-control-plane",
+	},
+	reflect.TypeFor[api.DNSRecordSet](): {"change": "change-dns-record-set", "delete": "delete-dns-record-set", "adopt": "adopt-dns-record", "check": "check-dns-record-set"},
 }
 
 // refusals are the operations of a type that the bearer has no permission for, with what is said of each.
