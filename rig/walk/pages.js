@@ -80,6 +80,7 @@ export function parts(s, list) {
   const long = new URL(s["long job"]).pathname, running = new URL(s["running job"]).pathname;
   return [
     { route: "/web/healthz", path: "/web/healthz", type: "text/plain", says: "ok" },
+    { route: "/web/version", path: "/web/version", type: "application/json", says: "version" },
     { route: "/allocations/:id/use", path: `${list.find((l) => l.name === "allocation").path}/use`, type: "text/html", says: "id=\"use\"" },
     { route: "/jobs/:id/lines", path: `${long}/lines?after=49000`, type: "text/html", says: "<li" },
     { route: "/jobs/:id/outline", path: `${long}/outline`, type: "text/html", says: "class=\"matrix\"" },
