@@ -274,7 +274,7 @@ func (d Delivery) find(s stand) (f rollout.Finding, ask bool) {
 	return rollout.Finding{Reason: "No job has played the version there yet."}, s.AskedAt.Equal(s.ToldAt) || s.Now.Sub(s.AskedAt) > askAgain
 }
 
-// ask asks for a job that proves the version on a host. What prevents it is what the host waits for.
+// ask orders a job that proves the version on a host. If the order is refused, the finding tells why.
 func (d Delivery) ask(ctx context.Context, proof Proof, s stand) (rollout.Finding, error) {
 	var allocation uuid.UUID
 	if s.AllocationID != nil {

@@ -208,21 +208,30 @@ func (d Delivery) prove(ctx context.Context, q db.Reader, targets []rollout.Targ
 	if err != nil {
 		return nil, err
 	}
+	wrong := ""
+	if first := firstTold(targets); !back && first != nil {
+		if wrong, err = newFault(ctx, q, *first); err != nil {
+			return nil, err
+		}
+	}
 	found := make(map[uuid.UUID]rollout.Finding, len(targets))
 	for _, t := range targets {
-		f := d.find(t, machines, apps, proof.Soak, back)
-		if !back && t.ToldAt != nil {
-			wrong, err := newFault(ctx, q, *t.ToldAt)
-			if err != nil {
-				return nil, err
-			}
-			if wrong != "" {
-				f = rollout.Finding{Verdict: rollout.Bad, Reason: "Something became wrong since it was told. " + wrong}
-			}
+		found[t.ID] = d.find(t, machines, apps, proof.Soak, back)
+		if wrong != "" {
+			found[t.ID] = rollout.Finding{Verdict: rollout.Bad, Reason: "Something became wrong since it was told. " + wrong}
 		}
-		found[t.ID] = f
 	}
 	return found, nil
+}
+
+// firstTold is when the first of some targets was told; nil if none was.
+func firstTold(targets []rollout.Target) (first *time.Time) {
+	for _, t := range targets {
+		if t.ToldAt != nil && (first == nil || t.ToldAt.Before(*first)) {
+			first = t.ToldAt
+		}
+	}
+	return first
 }
 
 func (d Delivery) find(t rollout.Target, machines []Machine, apps []WebApp, soak time.Duration, back bool) rollout.Finding {

@@ -137,7 +137,7 @@ func Answered(ctx context.Context, tx *db.Tx, delivery, target uuid.UUID, runs, 
 	return nil
 }
 
-// What is wrong of Kloigos itself since a time: a condition that names it as the cause, or jobs that a fault of a backend failed.
+// Faults of Kloigos itself since a time: a condition whose fault is 'ours', or a job that failed with the code internal.
 const sqlNewFault = `
 SELECT COALESCE((SELECT c.noun || ' ' || c.type || ': ' || c.message
                    FROM conditions c
