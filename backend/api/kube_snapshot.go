@@ -16,6 +16,7 @@ type ClusterSnapshot struct {
 	Stored            int64       `json:"stored" doc:"bytes that are kept of it, compressed"`
 	SHA256            string      `json:"sha256" doc:"of the snapshot, in hexadecimal"`
 	ControlPlanes     []string    `json:"control_planes" nullable:"false" doc:"those of the cluster now: a restore stops etcd and the API server on all of them"`
+	Lost              []string    `json:"lost_control_planes" nullable:"false" doc:"those whose hosts were declared lost, or that never joined: a restore has to name them in without, and takes them out of the cluster"`
 	BegunAt           time.Time   `json:"begun_at" doc:"when it was taken: it has all that was written before"`
 	TakenAt           time.Time   `json:"taken_at" doc:"when all of it was here and had been read again"`
 	Operations        []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
@@ -43,7 +44,8 @@ type SetClusterSnapshots struct {
 
 // RestoreClusterSnapshot puts the etcd of a cluster back to a snapshot.
 type RestoreClusterSnapshot struct {
-	Confirm string `json:"confirm" maxLength:"64" doc:"repeat the name of the cluster to confirm that it forgets what it was told since the snapshot, and that its control planes stop meanwhile"`
+	Confirm string   `json:"confirm" maxLength:"64" doc:"repeat the name of the cluster to confirm that it forgets what it was told since the snapshot, and that its control planes stop meanwhile"`
+	Without []string `json:"without,omitempty" maxItems:"7" doc:"control planes that are given up for good, by name or id: their hosts were declared lost, or they never joined. The others get the snapshot, and those leave the cluster"`
 }
 
 var _ = addRoutes(

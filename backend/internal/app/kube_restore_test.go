@@ -36,6 +36,8 @@ type restoreHost struct {
 	parts map[string]map[int64][]byte // by host
 	sent  int                         // parts that came
 	did   []string                    // what happened, in its order
+
+	members []string // of the last step
 }
 
 func (k *kubeSite) restoreHost(h *etcdHost) *restoreHost {
@@ -107,6 +109,10 @@ func (r *restoreHost) receive(host string, vars restoreVars) (script scripted.Sc
 
 func (r *restoreHost) step(host string, vars restoreVars) (script scripted.Script) {
 	did := vars.Do + " " + host
+	r.members = nil
+	for _, m := range vars.Members {
+		r.members = append(r.members, m["name"])
+	}
 	r.did = append(r.did, did)
 	if r.held != nil {
 		if script.Wait = r.held(did); script.Wait != nil {
@@ -147,11 +153,11 @@ func on(hosts string, steps ...string) (all []string) {
 	return all
 }
 
-func (k *kubeSite) restore(snapshot uuid.UUID, confirm string) (job uuid.UUID, err error) {
+func (k *kubeSite) restore(snapshot uuid.UUID, confirm string, without ...string) (job uuid.UUID, err error) {
 	return job, k.do(func(tx *kernel.Tx) error {
 		_, ref, err := kube.FindSnapshot(k.T.Context(), tx.Reader, k.workspace, snapshot.String())
 		if err == nil {
-			job, err = kube.AskRestore(k.T.Context(), tx, k.kinds, ref, confirm)
+			job, err = kube.AskRestore(k.T.Context(), tx, k.kinds, ref, kube.RestoreDraft{Confirm: confirm, Without: without})
 		}
 		return err
 	})

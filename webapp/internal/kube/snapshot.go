@@ -3,6 +3,7 @@ package kube
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,7 +66,7 @@ func showSnapshot(r *page.Request) error {
 	v.Up, v.Name, v.Here = []ui.Target{clustersTarget, {Href: "/clusters/" + s.ClusterID, Label: s.Cluster}, snapshotsTarget}, snapshotName(s), "/cluster-snapshots/"+s.ID
 	v.Tone, v.State, v.Means = ui.Good, "kept", "all of it is here, and was read again after it came"
 	v.Operations = page.Operations(s.Operations, []ui.Operation{
-		{Name: "restore", Label: "Restore", What: restoreText(s), Action: v.Here + "/restore", Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster"},
+		{Name: "restore", Label: "Restore", What: restoreText(s), Action: v.Here + "/restore" + without(s), Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster"},
 		{Name: "delete", Label: "Delete", What: "Deletes the snapshot. Nothing brings it back.", Action: v.Here + "/delete", Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster", Version: s.Version},
 	})
 	return r.Show(page.View{Title: v.Name, Nav: "/clusters", Body: snapshotPage(v)})
@@ -73,8 +74,25 @@ func showSnapshot(r *page.Request) error {
 
 // restoreText says what a restore stops, before anybody confirms it.
 func restoreText(s api.ClusterSnapshot) string {
-	return "Puts etcd of the cluster back to this snapshot. What the cluster was told since then is gone. etcd, the API server and the other static pods stop on " +
-		strings.Join(s.ControlPlanes, ", ") + ": the cluster has no control plane for minutes, and pods run on."
+	text := "Puts etcd of the cluster back to this snapshot. What the cluster was told since then is gone. etcd, the API server and the other static pods stop on " +
+		strings.Join(stays(s), ", ") + ": the cluster has no control plane for minutes, and pods run on."
+	if len(s.Lost) > 0 {
+		text += " It gives up for good: " + strings.Join(s.Lost, ", ") + ". They leave the cluster, and their machines must never start again."
+	}
+	return text
+}
+
+// stays are the control planes that a restore is on.
+func stays(s api.ClusterSnapshot) []string {
+	return slices.DeleteFunc(slices.Clone(s.ControlPlanes), func(name string) bool { return slices.Contains(s.Lost, name) })
+}
+
+// without is the query that names the control planes that the page said are given up: those and no others are.
+func without(s api.ClusterSnapshot) string {
+	if len(s.Lost) == 0 {
+		return ""
+	}
+	return "?" + url.Values{"without": {strings.Join(s.Lost, " ")}}.Encode()
 }
 
 func removeSnapshot(r *page.Request) error {
@@ -92,7 +110,7 @@ func removeSnapshot(r *page.Request) error {
 }
 
 func restoreSnapshot(r *page.Request) error {
-	s, job, err := r.API.RestoreClusterSnapshot(r.Ctx, r.Param("id"), api.RestoreClusterSnapshot{Confirm: r.Form("confirm")}, r.Once())
+	s, job, err := r.API.RestoreClusterSnapshot(r.Ctx, r.Param("id"), api.RestoreClusterSnapshot{Confirm: r.Form("confirm"), Without: strings.Fields(r.Query("without"))}, r.Once())
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ const (
 	ExchangeStep     = "exchange"
 	StartStep        = "start"
 	RestartNodesStep = "restart_kubelets"
+	RemoveLostStep   = "remove_lost"
 	NodesBackStep    = "nodes_back"
 )
 
@@ -34,18 +35,34 @@ var ClusterRestore = change("cluster_restore", "puts etcd back to a snapshot: wh
 	{Name: ExchangeStep, Means: "stop the static pods of all control planes, then put the new data in the place of the old", Within: playsWithin},
 	{Name: StartStep, Means: "start the static pods of all, and wait until etcd has exactly these members and all are well", Within: playsWithin},
 	{Name: APIStep, Means: "wait until the API server answers, and set up the access of accounts", Within: 15 * time.Minute},
+	{Name: RemoveLostStep, Means: "take the control planes that are given up out of the cluster, and their routes off the others; nothing if there are none", Within: playsWithin},
 	{Name: RestartNodesStep, Means: "restart the kubelets, which may know newer things than etcd", Within: playsWithin},
 	{Name: NodesBackStep, Means: "wait until the cluster calls every node ready", Within: 15 * time.Minute},
 })
 
-// CanRestore tells why a cluster can't be put back to a snapshot; nil if it can.
-func (s Snapshot) CanRestore() error {
+// RestoreDraft is a restore as a person asks for it.
+type RestoreDraft struct {
+	Confirm string   // repeats the name of the cluster
+	Without []string // control planes that are given up, by name or id
+}
+
+// RestoreArgs are the arguments of a restore.
+type RestoreArgs struct {
+	Snapshot uuid.UUID   `json:"snapshot"`
+	Without  []uuid.UUID `json:"without,omitempty"` // nodes
+}
+
+// CanRestore tells why a cluster can't be put back to a snapshot, without the control planes that can be given up; nil if it can.
+func (s Snapshot) CanRestore() error { return s.canRestore(s.Lost) }
+
+func (s Snapshot) canRestore(without []string) error {
 	if _, err := ClusterLifecycle.Next(s.ClusterState, ChangeRequested); err != nil {
 		return err
 	}
+	if err := s.survives(without); err != nil {
+		return err
+	}
 	switch {
-	case len(s.Away) > 0:
-		return fault.Conflictf("restore_host", "The restore needs every control plane. Not in the cluster, lost or unreachable: %s.", strings.Join(s.Away, ", "))
 	case minorOf(s.KubeVersion) != minorOf(s.ClusterVersion) || s.TargetVersion != "":
 		return fault.Conflictf("restore_version", "The snapshot is of %s, and the cluster has %s or is being upgraded. Only one of the same minor version is restored.", s.KubeVersion, s.ClusterVersion)
 	}
@@ -57,8 +74,8 @@ func minorOf(version string) string {
 	return version[:max(strings.LastIndexByte(version, '.'), 0)]
 }
 
-// AskRestore asks for the job that puts a cluster back to a snapshot. confirm repeats the name of the cluster.
-func AskRestore(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref scope.Ref[Snapshot], confirm string) (job uuid.UUID, err error) {
+// AskRestore asks for the job that puts a cluster back to a snapshot, on all of its control planes that are not given up.
+func AskRestore(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref scope.Ref[Snapshot], draft RestoreDraft) (job uuid.UUID, err error) {
 	s, err := SnapshotByID(ctx, tx.Reader, ref.ID())
 	if err != nil {
 		return uuid.Nil, err
@@ -74,15 +91,23 @@ func AskRestore(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref sc
 	if s, err = SnapshotByID(ctx, tx.Reader, s.ID); err != nil { // anew: nobody changes its cluster any more
 		return uuid.Nil, err
 	}
-	if err := s.CanRestore(); err != nil {
+	stay, gone, err := giveUp(nodes, draft.Without)
+	if err != nil {
 		return uuid.Nil, err
 	}
-	if confirm != c.Name {
+	if err := s.canRestore(names(gone)); err != nil {
+		return uuid.Nil, err
+	}
+	if draft.Confirm != c.Name {
 		var bad fault.Invalid
-		bad.Add("confirm", "Type the name of the cluster, %s. etcd and the API server stop on all control planes: %s.", c.Name, strings.Join(s.Planes, ", "))
+		bad.Add("confirm", "Type the name of the cluster, %s. etcd and the API server stop on all control planes: %s.%s", c.Name, strings.Join(names(stay), ", "), leaveForGood(gone))
 		return uuid.Nil, bad.OrNil()
 	}
 	wanted := c.job(ClusterRestore.Name, nodes)
-	wanted.Args = SnapshotArgs{Snapshot: s.ID}
-	return kinds.Ask(ctx, tx, wanted, c.entry("restore", nil, map[string]any{"snapshot": s.ID, "stops": s.Planes, "begun_at": s.BegunAt.UTC().Format(time.RFC3339), "sha256": s.SHA256}))
+	wanted.Args = RestoreArgs{Snapshot: s.ID, Without: ids(gone)}
+	facts := map[string]any{"snapshot": s.ID, "stops": names(stay), "begun_at": s.BegunAt.UTC().Format(time.RFC3339), "sha256": s.SHA256}
+	if len(gone) > 0 {
+		facts["without"] = names(gone)
+	}
+	return kinds.Ask(ctx, tx, wanted, c.entry("restore", nil, facts))
 }

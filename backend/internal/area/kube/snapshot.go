@@ -48,8 +48,11 @@ type Snapshot struct {
 	ClusterState   ClusterState `db:"cluster_state"`
 	ClusterVersion string       `db:"cluster_version"`
 	TargetVersion  string       `db:"target_version"`
-	Planes         []string     `db:"planes"` // its control planes
-	Away           []string     `db:"away"`   // those of them that are not in it, or whose hosts are lost or unreachable
+	Planes         []string     `db:"planes"`  // its control planes
+	Away           []string     `db:"away"`    // those of them that are not in it, or whose hosts are lost or unreachable
+	Lost           []string     `db:"lost"`    // those that can be given up, see Node.MayBeGivenUp
+	LostAt         []string     `db:"lost_at"` // their addresses
+	Endpoint       string       `db:"endpoint"`
 }
 
 // TakenSnapshot is what a host tells of a snapshot that it has taken.

@@ -28,6 +28,7 @@ type Etcd struct {
 
 	c       *Cluster
 	cluster string // the members, as a flag names them
+	state   string // "new", or "existing" of one that joined
 	process *process
 }
 
@@ -65,7 +66,7 @@ func NewEtcds(t *testing.T, members int) (all []*Etcd) {
 		all = append(all, e)
 	}
 	for _, e := range all {
-		e.cluster = strings.Join(named, ",")
+		e.cluster, e.state = strings.Join(named, ","), "new"
 		e.Launch()
 	}
 	for _, e := range all {
@@ -81,7 +82,7 @@ func (e *Etcd) Peer() string { return "https://" + e.Address + ":" + e.PeerPort 
 func (e *Etcd) Args() []string {
 	return []string{
 		"--name=" + e.Name, "--data-dir=" + e.Data, "--listen-client-urls=" + e.Endpoint, "--advertise-client-urls=" + e.Endpoint, "--listen-peer-urls=" + e.Peer(),
-		"--initial-advertise-peer-urls=" + e.Peer(), "--initial-cluster=" + e.cluster, "--cert-file=" + e.PKI + "server.crt", "--key-file=" + e.PKI + "server.key",
+		"--initial-advertise-peer-urls=" + e.Peer(), "--initial-cluster=" + e.cluster, "--initial-cluster-state=" + e.state, "--cert-file=" + e.PKI + "server.crt", "--key-file=" + e.PKI + "server.key",
 		"--trusted-ca-file=" + e.PKI + "ca.crt", "--client-cert-auth=true", "--peer-cert-file=" + e.PKI + "peer.crt", "--peer-key-file=" + e.PKI + "peer.key",
 		"--peer-trusted-ca-file=" + e.PKI + "ca.crt", "--peer-client-cert-auth=true", "--snapshot-count=10000", "--unsafe-no-fsync",
 	}
@@ -89,6 +90,26 @@ func (e *Etcd) Args() []string {
 
 // Launch starts the member, again after Kill, and waits for nothing: it answers once a majority runs.
 func (e *Etcd) Launch() { e.process = e.c.start("etcd", e.Args()...) }
+
+// Join has a member that was killed begin anew: on an empty directory it joins the one member of another etcd, first as a learner, as kubeadm does.
+func (e *Etcd) Join(other *Etcd) error {
+	if err := os.RemoveAll(e.Data); err != nil {
+		return err
+	}
+	said, err := other.Ask("/v3/cluster/member/add", map[string]any{"peerURLs": []string{e.Peer()}, "isLearner": true})
+	if err != nil {
+		return fmt.Errorf("add a member: %w", err)
+	}
+	e.cluster, e.state = other.Name+"="+other.Peer()+","+e.Name+"="+e.Peer(), "existing"
+	e.Launch()
+	id := said["member"].(map[string]any)["ID"]
+	for ended := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // etcd promotes only one that is in sync
+		_, err := other.Ask("/v3/cluster/member/promote", map[string]any{"ID": id})
+		if err == nil || time.Now().After(ended) {
+			return err
+		}
+	}
+}
 
 // Start starts the member and waits until it answers.
 func (e *Etcd) Start() {

@@ -25,7 +25,9 @@ func (n snapshotRoutes) restore(ctx context.Context, in *httpapi.OnOf[api.Restor
 	if err != nil {
 		return nil, err
 	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) { return kube.AskRestore(ctx, tx, n.Kinds, ref, in.Body.Confirm) })
+	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+		return kube.AskRestore(ctx, tx, n.Kinds, ref, kube.RestoreDraft{Confirm: in.Body.Confirm, Without: in.Body.Without})
+	})
 }
 
 func (h handlers) snapshots() {
@@ -49,7 +51,7 @@ func (h handlers) listSnapshots(ctx context.Context, in *struct{ api.ClusterSnap
 func presentSnapshot(s kube.Snapshot) api.ClusterSnapshot {
 	out := api.ClusterSnapshot{
 		ID: s.ID.String(), Cluster: s.Cluster, ClusterID: s.ClusterID.String(), Node: s.Node, KubernetesVersion: s.KubeVersion, Size: s.Size, Stored: s.Stored,
-		SHA256: s.SHA256, ControlPlanes: s.Planes, BegunAt: s.BegunAt, Version: s.Version, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		SHA256: s.SHA256, ControlPlanes: s.Planes, Lost: s.Lost, BegunAt: s.BegunAt, Version: s.Version, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		Operations: []api.Operation{httpapi.OperationOf("restore", s.CanRestore()), httpapi.OperationOf("delete", nil)},
 	}
 	if s.TakenAt != nil {

@@ -8,7 +8,6 @@ import (
 
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework/kubeapi"
-	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/work"
 )
 
@@ -120,21 +119,7 @@ func (s steps) resetLeaving(ctx context.Context, a *work.Attempt) error {
 		return err
 	}
 	for _, n := range w.leaving() {
-		if n.HostState == kube.HostLost {
-			a.Log.Note("%s was declared lost; nothing is done there.", n.Name)
-		} else {
-			a.Log.Note("Taking Kubernetes off %s.", n.Name)
-			if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.ResetPlaybook, File: mainFile, Vars: w.resetVars(n)}); err != nil {
-				return err
-			}
-		}
-		err := s.record(ctx, a, func(tx *db.Tx) error {
-			if err := kube.MoveNode(ctx, tx, n.ID, kube.NodeHasLeft, ""); err != nil {
-				return err
-			}
-			return kube.ForgetNode(ctx, tx, n.ID)
-		})
-		if err != nil {
+		if err := s.clean(ctx, a, w, n); err != nil {
 			return err
 		}
 	}

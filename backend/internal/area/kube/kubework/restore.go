@@ -70,8 +70,9 @@ type restartVars struct {
 // restored is what the steps of a restore look at.
 type restored struct {
 	world
-	id       uuid.UUID // of the restore
-	planes   []kube.Node
+	id       uuid.UUID   // of the restore
+	planes   []kube.Node // that get the data
+	gone     []kube.Node // that are given up
 	snapshot kube.Snapshot
 }
 
@@ -86,10 +87,12 @@ func (s steps) loadRestore(ctx context.Context, a *work.Attempt) (r restored, er
 	if r.world, err = s.load(ctx, a); err != nil {
 		return r, err
 	}
-	r.planes = r.nodesOfRole(kube.ControlPlane)
+	if r.planes, r.gone, err = r.givenUp(a); err != nil {
+		return r, err
+	}
 	for _, n := range r.planes {
 		if !n.InCluster() || n.HostState == kube.HostLost {
-			return r, &work.Error{Code: "restore_host", Message: fmt.Sprintf("The control plane %s is %s and its host is %s. A restore needs all of them.", n.Name, n.State, n.HostState)}
+			return r, &work.Error{Code: "restore_host", Message: fmt.Sprintf("The control plane %s is %s and its host is %s. A restore needs all that are not given up.", n.Name, n.State, n.HostState)}
 		}
 	}
 	return r, nil
@@ -345,6 +348,6 @@ func (s steps) nodesBack(ctx context.Context, a *work.Attempt) error {
 			return work.NotYet(readyPause, n.Name+": "+why)
 		}
 	}
-	a.Outcome("The cluster is as it was when the snapshot was taken. Its %d nodes are ready.", len(w.reached()))
+	a.Outcome("The cluster is as it was when the snapshot was taken, with %d control planes. Its %d nodes are ready.", len(w.nodesOfRole(kube.ControlPlane)), len(w.reached()))
 	return nil
 }

@@ -47,8 +47,9 @@ func Handlers(config Config) work.Handlers {
 		},
 		kube.ClusterRestore.Name: {
 			kube.CheckPlanesStep: s.checkPlanes, kube.SendPartsStep: s.sendParts, kube.MakeDataStep: s.restoring(doMake), kube.ExchangeStep: s.exchange,
-			kube.StartStep: s.restoring(doStart, doSettle, doFinish), kube.APIStep: s.api, kube.RestartNodesStep: s.restartKubelets, kube.NodesBackStep: s.nodesBack,
-			"restore": s.ofOlderRelease,
+			kube.StartStep: s.restoring(doStart, doSettle, doFinish), kube.APIStep: s.api, kube.RemoveLostStep: s.removeLost, kube.RestartNodesStep: s.restartKubelets,
+			kube.NodesBackStep: s.nodesBack,
+			"restore":          s.ofOlderRelease,
 		},
 		kube.ClusterUpgrade.Name: {
 			kube.CheckStep: s.upgrading(upgrade.check), kube.BringStep: s.upgrading(upgrade.bring), kube.UpgradePlanesStep: s.upgrading(upgrade.controlPlanes),
@@ -315,6 +316,10 @@ func (s steps) routes(ctx context.Context, a *work.Attempt) error {
 	if err != nil || len(w.nodes) == 1 && !hasStep(a, kube.RemoveStep) {
 		return err // an only node has routes to unset at most, after a job that took another away
 	}
+	return s.tellRoutes(ctx, a, w)
+}
+
+func (s steps) tellRoutes(ctx context.Context, a *work.Attempt, w world) error {
 	for _, n := range w.reached() {
 		if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.PreparePlaybook, File: routesFile, Vars: w.routesVars(n)}); err != nil {
 			return err
