@@ -46,6 +46,8 @@ type SetClusterSnapshots struct {
 type RestoreClusterSnapshot struct {
 	Confirm string   `json:"confirm" maxLength:"64" doc:"repeat the name of the cluster to confirm that it forgets what it was told since the snapshot, and that its control planes stop meanwhile"`
 	Without []string `json:"without,omitempty" maxItems:"7" doc:"control planes that are given up for good, by name or id: their hosts were declared lost, or they never joined. The others get the snapshot, and those leave the cluster"`
+
+	EndpointMoved bool `json:"endpoint_moved,omitempty" doc:"the endpoint is the address of a control plane that is given up, and another control plane has that address by now"`
 }
 
 var _ = addRoutes(

@@ -31,7 +31,7 @@ const year = 365 * 24 * time.Hour
 // conditionOf looks at a cluster by a policy of the area, and returns one condition.
 func (k *kubeSite) conditionOf(policy string, cluster uuid.UUID, condition string) reconcile.Condition {
 	k.T.Helper()
-	all := kubework.Policies(k.config)
+	all := slices.Concat(kubework.Policies(k.config), kubework.HealthPolicies(k.config))
 	at := slices.IndexFunc(all, func(p reconcile.Policy) bool { return p.Name == policy })
 	for _, c := range lookAt(k.T, all[at], cluster, false).Conditions {
 		if c.Type == condition {

@@ -11,6 +11,8 @@ import (
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/fault"
+	kernel "kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/testkit/site"
 )
@@ -156,6 +158,29 @@ func TestAFailedRestoreKeepsTheLost(t *testing.T) {
 	}
 }
 
+var errRolledBack = errors.New("rolled back")
+
+// TestTheWayOutIsTold: where the lost members of etcd were most of them, conditions and the cluster say what to do, though nothing answers.
+func TestTheWayOutIsTold(t *testing.T) {
+	t.Parallel()
+	k, cluster, _, _ := withLost(t)
+	k.sql(`UPDATE kube_clusters SET state = 'active'`)
+	k.server.Refuse(func(string, string) int { return 503 })
+	const way = "the hosts of k2, k3 were declared lost. Restore a snapshot on the control planes that are left: kloigos cluster-snapshot restore ID --without k2 --without k3 --confirm apps"
+	for condition, policy := range map[string]string{"api_ready": "cluster", "etcd_healthy": "cluster_health", "nodes_remedied": "cluster_health"} {
+		if c := k.conditionOf(policy, cluster, condition); c.Status != reconcile.False || !strings.Contains(c.Message, way) {
+			t.Errorf("%s is %s: %s", condition, c.Status, c.Message)
+		}
+	}
+	if c := k.cluster(cluster); c.State != kube.ClusterDegraded || !strings.Contains(c.StateMessage, way) {
+		t.Errorf("cluster %s: %s", c.State, c.StateMessage)
+	}
+	k.sql(`UPDATE hosts SET state = 'ready' WHERE name = 'k3'`)
+	if c := k.conditionOf("cluster", cluster, "api_ready"); c.Status != reconcile.False || strings.Contains(c.Message, "cluster-snapshot restore") {
+		t.Errorf("with a quorum: %s: %s", c.Status, c.Message)
+	}
+}
+
 // TestSomeControlPlanesAreNotGivenUp: those that may answer with the old data, the last one, and one whose address is the endpoint.
 func TestSomeControlPlanesAreNotGivenUp(t *testing.T) {
 	t.Parallel()
@@ -194,6 +219,16 @@ func TestSomeControlPlanesAreNotGivenUp(t *testing.T) {
 	was := k.cluster(cluster).Endpoint
 	k.sql(`UPDATE kube_clusters SET endpoint = (SELECT h.facts->'uplink'->>'address' || ':6443' FROM hosts h WHERE h.name = 'k3')`)
 	conflicts("restore_endpoint", "k2", "k3")
+	err := k.do(func(tx *kernel.Tx) error {
+		_, ref, err := kube.FindSnapshot(t.Context(), tx.Reader, k.workspace, s.ID.String())
+		if err == nil {
+			_, err = kube.AskRestore(t.Context(), tx, k.kinds, ref, kube.RestoreDraft{Confirm: "apps", Without: []string{"k3", "k2"}, EndpointMoved: true})
+		}
+		return errors.Join(err, errRolledBack)
+	})
+	if err == nil || err.Error() != errRolledBack.Error() {
+		t.Errorf("with an endpoint that was moved: %v", err)
+	}
 	k.sql(`UPDATE kube_clusters SET endpoint = $1`, was)
 	if _, err := k.restore(s.ID, "apps", "k3", "k2"); err != nil {
 		t.Error(err)

@@ -41,7 +41,7 @@ func giveUp(nodes []Node, without []string) (stay, gone []Node, err error) {
 }
 
 // survives tells why the control planes that are left can't take a restore; nil if they can.
-func (s Snapshot) survives(without []string) error {
+func (s Snapshot) survives(without []string, endpointMoved bool) error {
 	given := func(name string) bool { return slices.Contains(without, name) }
 	missing := slices.DeleteFunc(slices.Clone(s.Away), given)
 	host, _, _ := net.SplitHostPort(s.Endpoint) // ParseEndpoint made it
@@ -54,8 +54,8 @@ func (s Snapshot) survives(without []string) error {
 			text += fmt.Sprintf(" Can be given up: --without %s.", strings.Join(lost, " --without "))
 		}
 		return fault.Conflictf("restore_host", "%s", text)
-	case at >= 0 && given(s.Lost[at]):
-		return fault.Conflictf("restore_endpoint", "The endpoint %s is the address of %s, which is given up. Nobody would reach the API server there.", s.Endpoint, s.Lost[at])
+	case at >= 0 && given(s.Lost[at]) && !endpointMoved:
+		return fault.Conflictf("restore_endpoint", "The endpoint %s is the address of %s, which is given up. Give it to a control plane that is left, then ask for the restore with endpoint_moved.", s.Endpoint, s.Lost[at])
 	}
 	return nil
 }

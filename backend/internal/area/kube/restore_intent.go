@@ -44,6 +44,8 @@ var ClusterRestore = change("cluster_restore", "puts etcd back to a snapshot: wh
 type RestoreDraft struct {
 	Confirm string   // repeats the name of the cluster
 	Without []string // control planes that are given up, by name or id
+	// EndpointMoved says that the address of the endpoint, which was that of one of them, leads to another control plane by now.
+	EndpointMoved bool
 }
 
 // RestoreArgs are the arguments of a restore.
@@ -53,13 +55,13 @@ type RestoreArgs struct {
 }
 
 // CanRestore tells why a cluster can't be put back to a snapshot, without the control planes that can be given up; nil if it can.
-func (s Snapshot) CanRestore() error { return s.canRestore(s.Lost) }
+func (s Snapshot) CanRestore() error { return s.canRestore(s.Lost, false) }
 
-func (s Snapshot) canRestore(without []string) error {
+func (s Snapshot) canRestore(without []string, endpointMoved bool) error {
 	if _, err := ClusterLifecycle.Next(s.ClusterState, ChangeRequested); err != nil {
 		return err
 	}
-	if err := s.survives(without); err != nil {
+	if err := s.survives(without, endpointMoved); err != nil {
 		return err
 	}
 	switch {
@@ -95,7 +97,7 @@ func AskRestore(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref sc
 	if err != nil {
 		return uuid.Nil, err
 	}
-	if err := s.canRestore(names(gone)); err != nil {
+	if err := s.canRestore(names(gone), draft.EndpointMoved); err != nil {
 		return uuid.Nil, err
 	}
 	if draft.Confirm != c.Name {

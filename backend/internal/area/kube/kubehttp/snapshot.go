@@ -26,7 +26,7 @@ func (n snapshotRoutes) restore(ctx context.Context, in *httpapi.OnOf[api.Restor
 		return nil, err
 	}
 	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
-		return kube.AskRestore(ctx, tx, n.Kinds, ref, kube.RestoreDraft{Confirm: in.Body.Confirm, Without: in.Body.Without})
+		return kube.AskRestore(ctx, tx, n.Kinds, ref, kube.RestoreDraft{Confirm: in.Body.Confirm, Without: in.Body.Without, EndpointMoved: in.Body.EndpointMoved})
 	})
 }
 

@@ -147,6 +147,9 @@ func (h health) kubelets(ctx context.Context) (finding, error) {
 }
 
 func (h health) etcd(ctx context.Context) (finding, error) {
+	if way := kube.WayOut(h.cluster.Name, h.nodes); way != "" {
+		return finding{why: way}, nil // no API server answers then
+	}
 	failed, err := h.client.FailedChecks(ctx)
 	if err != nil {
 		return finding{}, err
@@ -256,12 +259,15 @@ func (h health) steady(ctx context.Context) (finding, error) {
 
 // remedies names nodes that are not ready for long, with what can be done: nothing is done about them by itself.
 func (h health) remedies(ctx context.Context) (finding, error) {
+	var all []string
+	if way := kube.WayOut(h.cluster.Name, h.nodes); way != "" {
+		return finding{why: way}, nil // before it no node can be replaced
+	}
 	since, err := h.client.Unready(ctx)
 	if err != nil {
 		return finding{}, err
 	}
 	found, tooMany := kube.Remedies(h.nodes, since, time.Now())
-	var all []string
 	if tooMany {
 		all = append(all, fmt.Sprintf("TooManyUnhealthy: %d of %d nodes are not ready.", len(found), len(h.nodes)))
 	}

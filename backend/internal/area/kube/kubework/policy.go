@@ -78,6 +78,13 @@ func (l look) run(ctx context.Context) (reconcile.Outcome, error) {
 	if err := client.Ready(ctx); err != nil {
 		answers.Status, answers.Reason, answers.Message = reconcile.False, "no_answer", fmt.Sprintf("The API server at %s is not ready: %s.", l.cluster.Endpoint, err)
 		answers.Fault, answers.RetryHelps = reconcile.FaultDependency, true
+		rows, err := kube.NodesOf(ctx, l.DB.Reader, l.cluster.ID)
+		if err != nil {
+			return out, fmt.Errorf("load the nodes: %w", err)
+		}
+		if way := kube.WayOut(l.cluster.Name, rows); way != "" {
+			answers.Message, answers.RetryHelps = answers.Message+" "+way, false
+		}
 		out.Conditions = append(out.Conditions, answers)
 		if l.cluster.State == kube.ClusterChanging {
 			return out, nil
@@ -270,6 +277,9 @@ func (l look) nodes(ctx context.Context, client *kubeapi.Client) (c reconcile.Co
 		return c, "", &reconcile.Failure{Reason: "cluster_refused", Message: err.Error(), Fault: reconcile.FaultDependency, RetryHelps: kubeapi.Heals(err), Err: err}
 	}
 	var told []string
+	if way := kube.WayOut(l.cluster.Name, rows); way != "" {
+		told = append(told, way)
+	}
 	for _, row := range rows {
 		if !row.InCluster() {
 			told = append(told, fmt.Sprintf("%s: its job ended while it was %s; retry the job, or remove the node.", row.Name, row.State))

@@ -635,6 +635,17 @@ SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_ver
               WHERE n.cluster_id = c.id AND n.role = 'control_plane'
                 AND (h.state = 'lost' OR h.health = 'unreachable' OR n.state NOT IN ('joined', 'ready', 'not_ready'))
               ORDER BY n.name) AS away,
+       ARRAY(SELECT n.name
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND (h.state = 'lost' OR n.state IN ('pending', 'prepared', 'left'))
+              ORDER BY n.name) AS lost,
+       ARRAY(SELECT COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address)
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND (h.state = 'lost' OR n.state IN ('pending', 'prepared', 'left'))
+              ORDER BY n.name) AS lost_at,
+       c.endpoint,
        s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
@@ -653,6 +664,17 @@ SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_ver
               WHERE n.cluster_id = c.id AND n.role = 'control_plane'
                 AND (h.state = 'lost' OR h.health = 'unreachable' OR n.state NOT IN ('joined', 'ready', 'not_ready'))
               ORDER BY n.name) AS away,
+       ARRAY(SELECT n.name
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND (h.state = 'lost' OR n.state IN ('pending', 'prepared', 'left'))
+              ORDER BY n.name) AS lost,
+       ARRAY(SELECT COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address)
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND (h.state = 'lost' OR n.state IN ('pending', 'prepared', 'left'))
+              ORDER BY n.name) AS lost_at,
+       c.endpoint,
        s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
@@ -671,6 +693,17 @@ SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_ver
               WHERE n.cluster_id = c.id AND n.role = 'control_plane'
                 AND (h.state = 'lost' OR h.health = 'unreachable' OR n.state NOT IN ('joined', 'ready', 'not_ready'))
               ORDER BY n.name) AS away,
+       ARRAY(SELECT n.name
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND (h.state = 'lost' OR n.state IN ('pending', 'prepared', 'left'))
+              ORDER BY n.name) AS lost,
+       ARRAY(SELECT COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address)
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND (h.state = 'lost' OR n.state IN ('pending', 'prepared', 'left'))
+              ORDER BY n.name) AS lost_at,
+       c.endpoint,
        s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
@@ -688,6 +721,17 @@ SELECT s.id, s.workspace_id, s.cluster_id, c.name AS cluster, s.node, s.kube_ver
               WHERE n.cluster_id = c.id AND n.role = 'control_plane'
                 AND (h.state = 'lost' OR h.health = 'unreachable' OR n.state NOT IN ('joined', 'ready', 'not_ready'))
               ORDER BY n.name) AS away,
+       ARRAY(SELECT n.name
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND (h.state = 'lost' OR n.state IN ('pending', 'prepared', 'left'))
+              ORDER BY n.name) AS lost,
+       ARRAY(SELECT COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address)
+               FROM kube_nodes n
+               JOIN hosts h ON h.id = n.host_id
+              WHERE n.cluster_id = c.id AND n.role = 'control_plane' AND (h.state = 'lost' OR n.state IN ('pending', 'prepared', 'left'))
+              ORDER BY n.name) AS lost_at,
+       c.endpoint,
        s.version, s.created_at, s.updated_at
   FROM kube_snapshots s
   JOIN kube_clusters c ON c.id = s.cluster_id
