@@ -157,15 +157,9 @@ func (c *checker) takenOver(ctx context.Context, id string, tasks int) error {
 		return err
 	}
 	c.i.workers[worker] = true
-	victim, err := c.backendOf(worker)
-	if err != nil {
+	if err := c.i.KillBackend(worker); err != nil {
 		return err
 	}
-	next, err := c.i.group.replace(*victim)
-	if err != nil {
-		return err
-	}
-	*victim = next
 	if err := c.i.follow(ctx, id); err != nil {
 		return err
 	}
@@ -180,13 +174,26 @@ func (c *checker) takenOver(ctx context.Context, id string, tasks int) error {
 }
 
 // backendOf finds the backend that a job names as its worker, by its machine's name and its process id.
-func (c *checker) backendOf(worker string) (**Process, error) {
-	for n, backend := range c.i.Backends {
+func (i *Installation) backendOf(worker string) (**Process, error) {
+	for n, backend := range i.Backends {
 		if strings.HasSuffix(worker, fmt.Sprintf("/%d", backend.PID)) {
-			return &c.i.Backends[n], nil
+			return &i.Backends[n], nil
 		}
 	}
 	return nil, fmt.Errorf("%q is none of the backends", worker)
+}
+
+// KillBackend kills the backend that a job names as its worker, as a crash would, and starts it anew.
+func (i *Installation) KillBackend(worker string) error {
+	victim, err := i.backendOf(worker)
+	if err != nil {
+		return err
+	}
+	next, err := i.group.replace(*victim)
+	if err == nil {
+		*victim = next
+	}
+	return err
 }
 
 // tasksDone waits until so many tasks of the job have ended and returns who runs it.

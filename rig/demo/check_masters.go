@@ -41,7 +41,7 @@ func (c *checker) twoMasters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at, err := c.backendOf(worker)
+	at, err := c.i.backendOf(worker)
 	if err != nil {
 		return err
 	}

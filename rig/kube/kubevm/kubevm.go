@@ -37,6 +37,13 @@ type Options struct {
 	Upgrade bool
 	// Worker has a second VM join and leave again. It joins before the upgrade.
 	Worker bool
+	// ControlPlane has the second VM join as a control plane and leave again, after all that Upgrade and Worker do.
+	ControlPlane bool
+	// Restore puts the cluster back to a snapshot of its etcd.
+	Restore bool
+	// Kill has the backend of a job killed in each step of the job, while the cluster is made, restored and deleted and while a control
+	// plane joins and leaves.
+	Kill bool
 	// KeepGoing has the machine stay after a failure until ctx ends, for a person to look at it.
 	KeepGoing bool
 }
@@ -57,6 +64,7 @@ const (
 	podTime     = 8 * time.Minute
 	upgradeTime = 30 * time.Minute
 	joinTime    = 45 * time.Minute
+	restoreTime = 30 * time.Minute
 	deleteTime  = 10 * time.Minute
 	hostTime    = 10 * time.Minute
 )
@@ -91,7 +99,7 @@ func Run(ctx context.Context, options Options) (err error) {
 	}
 	defer stop()
 	if r.Installation, err = demo.Up(ctx, demo.Options{
-		Out: options.Out, In: os.Stdin, Root: r.root, Dir: r.options.Dir, Backends: 1, Webapps: 1, Bare: true,
+		Out: options.Out, In: os.Stdin, Root: r.root, Dir: r.options.Dir, Backends: r.backends(), Webapps: 1, Bare: true, Check: options.Kill,
 		Machine: r.machine(),
 	}); err != nil {
 		return err
@@ -126,9 +134,14 @@ func (r *rig) steps() []step {
 		{"kubectl get nodes", podTime, r.connect},
 		{"A pod that answers", podTime, r.pod},
 	}
+	if r.options.Restore {
+		all = append(all, step{"A snapshot is restored", restoreTime, r.restore})
+	}
+	if r.worker != nil {
+		all = append(all, step{"A second host", hostTime, r.secondHost})
+	}
 	if r.options.Worker {
 		all = append(all,
-			step{"A second host", hostTime, r.secondHost},
 			step{"A worker joins", joinTime, r.join},
 			step{"Pods of two nodes", podTime, r.betweenNodes})
 	}
@@ -141,6 +154,13 @@ func (r *rig) steps() []step {
 		all = append(all,
 			step{"The worker leaves", joinTime, r.leave},
 			step{"End state of the second host", hostTime, r.workerClean})
+	}
+	if r.options.ControlPlane {
+		all = append(all,
+			step{"A second control plane joins", createTime, r.joinPlane},
+			step{"Two control planes", podTime, r.twoPlanes},
+			step{"The second control plane leaves", joinTime, r.leavePlane},
+			step{"End state of the second control plane", hostTime, r.workerClean})
 	}
 	return append(all,
 		step{"Deletion", deleteTime, r.remove},
@@ -155,10 +175,18 @@ func (r *rig) machines() []*testhost.VM {
 	return []*testhost.VM{r.VM, r.worker.vm}
 }
 
-// machine is the VM of the control plane.
+// backends is one, or as many as it takes to have one left.
+func (r *rig) backends() int {
+	if r.options.Kill {
+		return 2
+	}
+	return 1
+}
+
+// machine is the VM of the first control plane.
 func (r *rig) machine() testhost.Options {
 	o := testhost.Options{Hostname: node, CPUs: vmCPUs, Nodes: 1, MemoryMiB: vmMemory, Ports: map[string]string{r.endpoint: testhost.GuestAddress + ":6443"}}
-	if r.options.Worker {
+	if r.worker != nil {
 		o.Switch, o.Addresses = r.worker.network.Path, []string{workerAddress}
 	}
 	return o
@@ -187,11 +215,11 @@ func prepare(options Options) (*rig, error) {
 	if _, err := rand.Read(b[:]); err != nil {
 		return nil, err
 	}
-	// Each address of 127.0.0.0/8 leads to the machine that one is on: here to QEMU, which leads to the VM, and there to the
-	// API server itself. So one address can stand in kubeconfigs of both.
-	endpoint := fmt.Sprintf("127.%d.%d.%d:6443", 1+b[0]%254, b[1], 1+b[2]%254)
+	// Each address of 127.0.0.0/8 leads to the machine that one is on: here to QEMU, which leads to the VM, and there to a
+	// balancer there, which has to listen on another port than the API server. So one address can stand in kubeconfigs of both.
+	endpoint := fmt.Sprintf("127.%d.%d.%d:7443", 1+b[0]%254, b[1], 1+b[2]%254)
 	r := &rig{options: options, root: root, endpoint: endpoint, builder: kube.Builder{Dir: cache, Log: options.Out}, bundles: map[string]bundle{}}
-	if options.Worker {
+	if options.Worker || options.ControlPlane {
 		network, err := testhost.NewSwitch()
 		if err != nil {
 			return nil, err

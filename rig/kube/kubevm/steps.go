@@ -40,6 +40,9 @@ func (r *rig) offerVersion(ctx context.Context, version string) error {
 }
 
 func (r *rig) host(ctx context.Context) (err error) {
+	if err := r.balance(ctx, r.VM); err != nil {
+		return err
+	}
 	r.before, err = r.register(ctx, node, r.VM)
 	return err
 }
@@ -56,6 +59,10 @@ func (r *rig) register(ctx context.Context, name string, vm *testhost.VM) (shows
 }
 
 func (r *rig) create(ctx context.Context) error {
+	return r.killing(ctx, "cluster_create", []string{"prepare", "control_plane"}, r.createCluster)
+}
+
+func (r *rig) createCluster(ctx context.Context) error {
 	return r.kloigos(ctx, "cluster", "create", cluster, "--kubernetes-version", kube.Version, "--control-plane", node, "--endpoint", r.endpoint,
 		"--oidc-issuer", "https://login.example.org", "--oidc-client-id", "kubernetes", "--oidc-username-claim", "email", "--oidc-groups-claim", "groups", "--wait")
 }
@@ -178,7 +185,9 @@ func (r *rig) service(ctx context.Context, from *testhost.VM) error {
 }
 
 func (r *rig) remove(ctx context.Context) error {
-	return r.kloigos(ctx, "cluster", "delete", cluster, "--confirm", cluster, "--wait")
+	return r.killing(ctx, "cluster_delete", []string{"reset_control_plane"}, func(ctx context.Context) error {
+		return r.kloigos(ctx, "cluster", "delete", cluster, "--confirm", cluster, "--wait")
+	})
 }
 
 // stays is what the packages that a host keeps bring with them.

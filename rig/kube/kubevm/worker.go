@@ -19,6 +19,7 @@ const (
 	workerAddress = "10.0.2.16"
 	workerCPUs    = 2
 	workerMemory  = 2048
+	planeMemory   = 3072 // where it is a control plane too
 )
 
 type worker struct {
@@ -51,6 +52,9 @@ func (r *rig) secondHost(ctx context.Context) error {
 	o := testhost.Options{
 		Dir: r.path("worker"), Hostname: workerNode, CPUs: workerCPUs, Nodes: 1, MemoryMiB: workerMemory, Address: workerAddress, Switch: r.worker.network.Path,
 	}
+	if r.options.ControlPlane {
+		o.MemoryMiB = planeMemory
+	}
 	if o.Through, err = strconv.Atoi(port); err != nil {
 		return fmt.Errorf("find the way to the second machine: %w", err)
 	}
@@ -67,18 +71,10 @@ func (r *rig) secondHost(ctx context.Context) error {
 	if err := r.worker.vm.AuthorizeKey(ctx, system.PublicKey); err != nil {
 		return err
 	}
-	if err := r.balance(ctx); err != nil {
+	if err := r.balance(ctx, r.worker.vm); err != nil {
 		return err
 	}
 	r.worker.before, err = r.register(ctx, workerNode, r.worker.vm)
-	return err
-}
-
-// balance has the endpoint of the cluster lead to the control plane on the worker too, as the load balancer of an installation does: it
-// is an address of the loopback here, so that every machine needs its own.
-func (r *rig) balance(ctx context.Context) error {
-	_, err := r.worker.vm.Run(ctx, fmt.Sprintf(
-		"sudo systemd-run --unit balancer --socket-property ListenStream=%s /lib/systemd/systemd-socket-proxyd %s:6443", r.endpoint, testhost.GuestAddress))
 	return err
 }
 
@@ -157,11 +153,7 @@ func (r *rig) leave(ctx context.Context) error {
 	if err := r.kloigos(ctx, "cluster-node", "remove", workerNode, "--confirm", workerNode, "--wait"); err != nil {
 		return err
 	}
-	version := kube.Version
-	if r.options.Upgrade {
-		version = kube.NextVersion
-	}
-	if err := r.nodesAre(ctx, version, node); err != nil {
+	if err := r.nodesAre(ctx, r.version(), node); err != nil {
 		return err
 	}
 	for _, name := range []string{"web", "far"} {

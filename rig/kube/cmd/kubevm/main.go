@@ -22,6 +22,9 @@ func main() {
 	flag.StringVar(&options.Bundle, "bundle", "", "a bundle that is there already")
 	flag.BoolVar(&options.Upgrade, "upgrade", false, "upgrade the cluster while it is in use, from "+kube.Version+" to "+kube.NextVersion)
 	flag.BoolVar(&options.Worker, "worker", false, "have a second machine join, and leave")
+	flag.BoolVar(&options.ControlPlane, "control-plane", false, "have a second machine join as a control plane, and leave")
+	flag.BoolVar(&options.Restore, "restore", false, "put the cluster back to a snapshot of its etcd")
+	flag.BoolVar(&options.Kill, "kill", false, "kill the backend of a job in each of the job's steps")
 	flag.BoolVar(&options.KeepGoing, "keep", false, "after a failure, leave the machine running until Ctrl-C")
 	flag.Parse()
 	if err := kubevm.Run(ctx, options); err != nil {
