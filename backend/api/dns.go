@@ -18,7 +18,7 @@ type DNSZone struct {
 	KeyAlgorithm     string      `json:"key_algorithm" enum:"hmac-sha256,hmac-sha512" doc:"of the TSIG key"`
 	Patterns         []string    `json:"patterns" nullable:"false" doc:"which names the key may change, with one * a label; empty for all"`
 	Mode             string      `json:"mode" enum:"sync,upsert_only,observe" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
-	NamesAllocations bool        `json:"names_allocations" doc:"the allocations of the workspace have names here"`
+	NamesAllocations bool        `json:"names_allocations" doc:"the allocations and the cluster of the workspace have names here"`
 	State            string      `json:"state" enum:"pending,syncing,live,held,failed"`
 	StateMeans       string      `json:"state_means"`
 	Message          string      `json:"message,omitempty" doc:"why it is held or failed, or what needs attention"`
@@ -50,7 +50,7 @@ type CreateDNSZone struct {
 	KeySecret        string   `json:"key_secret" minLength:"1" maxLength:"1024" doc:"in base64, as in the server's configuration; it is never shown again"`
 	Patterns         []string `json:"patterns,omitempty" maxItems:"100" doc:"which names the key may change, such as *.apps.example.org"`
 	Mode             string   `json:"mode,omitempty" enum:"sync,upsert_only,observe" default:"sync" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
-	NamesAllocations bool     `json:"names_allocations,omitempty" doc:"give the allocations of the workspace names here; one zone of a workspace does"`
+	NamesAllocations bool     `json:"names_allocations,omitempty" doc:"give the allocations and the cluster of the workspace names here; one zone of a workspace does"`
 }
 
 // ChangeDNSZone changes the fields that are given.
@@ -62,7 +62,7 @@ type ChangeDNSZone struct {
 	KeySecret        *string   `json:"key_secret,omitempty" minLength:"1" maxLength:"1024" doc:"in base64; it is never shown again"`
 	Patterns         *[]string `json:"patterns,omitempty" maxItems:"100" doc:"which names the key may change; empty for all"`
 	Mode             *string   `json:"mode,omitempty" enum:"sync,upsert_only,observe" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
-	NamesAllocations *bool     `json:"names_allocations,omitempty" doc:"give the allocations of the workspace names here; one zone of a workspace does"`
+	NamesAllocations *bool     `json:"names_allocations,omitempty" doc:"give the allocations and the cluster of the workspace names here; one zone of a workspace does"`
 }
 
 // ConfirmDNSPlan lets a plan be carried out that the brake holds.

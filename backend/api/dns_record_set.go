@@ -17,7 +17,7 @@ type DNSRecordSet struct {
 	Type         string      `json:"type" doc:"type of the records"`
 	TTL          int64       `json:"ttl" doc:"seconds"`
 	Values       []string    `json:"values" nullable:"false" doc:"one for each record, in canonical form"`
-	Owner        string      `json:"owner" doc:"user, or allocation:ID for one that belongs to an allocation"`
+	Owner        string      `json:"owner" doc:"user, or allocation:ID or cluster:ID for one that belongs to an allocation or to a cluster"`
 	State        string      `json:"state" enum:"pending,live,failed,deleting"`
 	StateMeans   string      `json:"state_means"`
 	Message      string      `json:"message,omitempty" doc:"why it is failed, or not live yet"`

@@ -62,7 +62,7 @@ type SharedDNSZone struct {
 	Mode             string      `json:"mode" enum:"sync,upsert_only,observe" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
 	NegativeTTL      int64       `json:"negative_ttl" doc:"seconds for which resolvers deny a name of the zone"`
 	SyncedAt         *time.Time  `json:"synced_at,omitempty" doc:"when the last synchronization ended"`
-	NamesAllocations bool        `json:"names_allocations" doc:"the allocations of this workspace have names here"`
+	NamesAllocations bool        `json:"names_allocations" doc:"the allocations and the cluster of this workspace have names here"`
 	InUse            int64       `json:"in_use" doc:"number of record sets that this workspace has there"`
 	Operations       []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
 	CreatedAt        time.Time   `json:"created_at" doc:"when it was granted"`
@@ -71,7 +71,7 @@ type SharedDNSZone struct {
 
 // NameInSharedDNSZone says whether the allocations of this workspace have names in a zone of another one.
 type NameInSharedDNSZone struct {
-	NamesAllocations bool `json:"names_allocations" doc:"give the allocations of the workspace names here; one zone of a workspace does"`
+	NamesAllocations bool `json:"names_allocations" doc:"give the allocations and the cluster of the workspace names here; one zone of a workspace does"`
 }
 
 // SharedDNSZoneFilter asks for a list of shared zones.

@@ -39,6 +39,7 @@ options:
   address: {type: str, description: Address of the node}
   endpoint: {type: str, description: Where the API server is reached}
   endpoint_host: {type: str, description: The host of that}
+  dns_name: {type: str, description: "Name that a DNS zone gives to the cluster; empty for none"}
   cluster: {type: str, description: Name of the cluster}
   service_range: {type: str, description: Range of services}
   pod_range: {type: str, description: Range of all pods}
@@ -93,6 +94,7 @@ PLAIN = {
     "address": r"[0-9]{1,3}(\.[0-9]{1,3}){3}",
     "endpoint": r"[a-z0-9.-]{1,253}:[0-9]{1,5}",
     "endpoint_host": r"[a-z0-9.-]{1,253}",
+    "dns_name": r"[a-z0-9.-]{0,253}",
     "cluster": r"[a-z]([a-z0-9-]{0,38}[a-z0-9])?",
     "service_range": r"[0-9.]{7,15}/[0-9]{1,2}",
     "pod_range": r"[0-9.]{7,15}/[0-9]{1,2}",
@@ -171,7 +173,7 @@ class Kubeadm(Work):
             self.result = {"ca": authority.read(), "certificate": certificate.read()}
 
     def init_documents(self):
-        names = sorted({self.params["endpoint_host"], self.params["address"]})
+        names = sorted({self.params["endpoint_host"], self.params["address"], self.params["dns_name"]} - {"", None})
         has_dns = "coredns" in self.run(CTR + ["images", "list", "--quiet"])[1]
         return [
             {
@@ -405,7 +407,7 @@ class Kubeadm(Work):
 
 
 def main():
-    text = {name: {"type": "str"} for name in ("version", "address", "endpoint", "endpoint_host", "cluster", "service_range", "pod_range", "request", "ca_hash", "oidc_issuer", "oidc_client_id", "oidc_username_claim", "oidc_groups_claim")}
+    text = {name: {"type": "str"} for name in ("version", "address", "endpoint", "endpoint_host", "dns_name", "cluster", "service_range", "pod_range", "request", "ca_hash", "oidc_issuer", "oidc_client_id", "oidc_username_claim", "oidc_groups_claim")}
     module = AnsibleModule(
         argument_spec={
             "state": {"type": "str", "required": True, "choices": ["init", "joined", "uploaded", "control_plane", "upgraded", "restarted", "absent"]},

@@ -22,7 +22,7 @@ func dnsArea(p Parts) Area {
 		Kinds:    []work.Kind{dns.ZoneSync, dns.RecordSetCheck},
 		Handlers: handlers(dnswork.ZoneHandlers(config), dnswork.RecordSetHandlers(config)),
 		Routes:   routes(dnshttp.Zones(parts), dnshttp.RecordSets(parts), dnshttp.SharedZones(parts)),
-		Policies: []reconcile.Policy{dnswork.ZonePolicy(config), dnswork.RecordSetPolicy(config), dnswork.NamingPolicy(config)},
+		Policies: append(dnswork.NamingPolicies(config), dnswork.ZonePolicy(config), dnswork.RecordSetPolicy(config)),
 		InFlight: []reconcile.Deadlines{dns.ZonesInFlight()},
 	}
 }

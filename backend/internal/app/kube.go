@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"kloigos/backend/internal/area/dns"
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/area/iam/iamwork"
 	"kloigos/backend/internal/area/kube"
@@ -23,6 +24,7 @@ import (
 func kubeArea(p Parts) Area {
 	config := kubework.Config{
 		DB: p.DB, Keys: p.Keyset, Kinds: p.Kinds, Check: func(a netip.Addr) error { return domain.CheckTarget(a, p.Targets) },
+		NameOf:   dns.NameOfCluster,
 		Managers: egress.Rule{Allowed: p.Config.ManagementNetworks, Denied: p.Config.DeniedNetworks},
 		Play: func(ctx context.Context, a *work.Attempt, play kubework.Play) (json.RawMessage, error) {
 			return p.Play(ctx, a, worker.HostPlay(play))

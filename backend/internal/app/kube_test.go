@@ -17,6 +17,7 @@ import (
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/area/dns"
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework"
 	"kloigos/backend/internal/domain"
@@ -66,7 +67,7 @@ func newKubeSite(t *testing.T) *kubeSite {
 	}
 	t.Cleanup(k.pool.Close)
 	k.sql(`INSERT INTO workspaces (id, project_id, name, type) SELECT $1, w.project_id, 'apps', 'kubernetes' FROM workspaces w WHERE w.id = $2`, k.workspace, domain.DefaultWorkspace)
-	k.config = kubework.Config{DB: k.DB.DB, Keys: k.keys, Check: func(netip.Addr) error { return nil }}
+	k.config = kubework.Config{DB: k.DB.DB, Keys: k.keys, Check: func(netip.Addr) error { return nil }, NameOf: dns.NameOfCluster}
 	k.config.Managers = egress.Rule{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	k.endpoint, k.ca = k.server.Endpoint, k.server.CA
 	k.sign = func(request string) string { return k.server.Sign(request, 365*24*time.Hour) }

@@ -212,7 +212,7 @@ func showShared(r *page.Request) error {
 		v.Tone, v.State, v.Means = ui.Wait, "ending", "its owner revoked the grant; names that are there stay until they are deleted"
 	}
 	v.Operations = page.Operations(z.Operations, []ui.Operation{
-		{Name: "name-allocations", Label: "Name allocations here", What: "Gives each allocation of the workspace a name that ends with " + z.Suffix + ".", Action: v.Here + "/naming?names=true"},
+		{Name: "name-allocations", Label: "Name allocations here", What: "Gives each allocation of the workspace, or its cluster, a name that ends with " + z.Suffix + ".", Action: v.Here + "/naming?names=true"},
 		{Name: "stop-naming", Label: "Stop naming allocations", What: "Takes the names of allocations out of the zone.", Action: v.Here + "/naming?names=false"},
 	})
 	return r.Show(page.View{Title: z.Name, Nav: "/shared-dns-zones", Body: sharedZonePage(v)})

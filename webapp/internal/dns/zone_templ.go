@@ -1494,7 +1494,7 @@ func zoneFormPage(f ui.Form) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Check("names_allocations", "true", "Give the allocations of the workspace names here", "Each has the name of its unit, from the request until it is given back. One zone of a workspace does.", f.Values.Get("names_allocations") == "true").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Check("names_allocations", "true", "Give the allocations of the workspace names here", "Each has the name of its unit, from the request until it is given back. A cluster of the workspace has its own name. One zone of a workspace does.", f.Values.Get("names_allocations") == "true").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1,40 +1,61 @@
 package dns
 
 import (
+	"context"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/miekg/dns"
+
+	"kloigos/backend/internal/kernel/db"
 )
 
-// AllocationNoun is the noun whose objects a zone may name.
-const AllocationNoun = "allocation"
+// Nouns whose objects a zone may name.
+const (
+	AllocationNoun = "allocation"
+	ClusterNoun    = "cluster"
+)
 
-// namingTTL is that of the records of allocations, in seconds: an address can go to another tenant soon after its return.
+// namingTTL is that of the records of named objects, in seconds: an address can go to another tenant soon after its return.
 const namingTTL = 300
 
-// Named is an allocation as far as its name goes.
+// NamedNoun is a noun whose objects have names in the zone of their workspace that names them.
+type NamedNoun struct {
+	Noun string
+	// Load returns an object as far as its name goes, keep one that does not change before the transaction ends.
+	Load func(ctx context.Context, q db.Reader, id uuid.UUID) (Named, error)
+	keep func(ctx context.Context, tx *db.Tx, id uuid.UUID) (Named, error)
+	// ToName lists the ids of objects that a zone names, behind one of them, ascending.
+	ToName func(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error)
+
+	ofWorkspace, byGrant db.Statement // ids of its objects: all of a workspace, and those that a shared zone names
+}
+
+// NamedNouns are all of them.
+func NamedNouns() []NamedNoun { return []NamedNoun{allocationNames, clusterNames} }
+
+// Named is an object as far as its name goes.
 type Named struct {
-	ID          uuid.UUID `db:"id"`
-	WorkspaceID uuid.UUID `db:"workspace_id"`
-	Unit        string    `db:"unit"`
-	Address     string    `db:"address"`
-	State       string    `db:"state"`
+	Noun        string
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Label       string   // its name below a zone
+	Addresses   []string // that the name leads to, sorted
+	Reverse     bool     // the address is its own, and has a name too
+	Has         bool     // it is to have a name now
+	Ended       bool     // nothing will become of it any more
 }
 
-// Has tells whether the allocation is to have a name: from the request until it is given back.
-func (n Named) Has() bool {
-	switch n.State {
-	case "allocating", "allocated", "allocation_failed":
-		return true
-	}
-	return false
+func (n Named) owner() SetOwner { return OwnedByObject(n.Noun, n.ID) }
+
+// same tells whether the name has to be what it was.
+func (n Named) same(o Named) bool {
+	return n.ID == o.ID && n.WorkspaceID == o.WorkspaceID && n.Label == o.Label && n.Has == o.Has && slices.Equal(n.Addresses, o.Addresses)
 }
 
-// Ended tells whether nothing will become of the allocation any more.
-func (n Named) Ended() bool { return n.State == "deallocated" || n.State == "lost" }
-
-// NamingZone is a zone that a workspace may use for names of its allocations: one of its own, or one that is granted to it.
+// NamingZone is a zone that a workspace may use for names of its objects: one of its own, or one that is granted to it.
 type NamingZone struct {
 	ID               uuid.UUID `db:"id"`
 	WorkspaceID      uuid.UUID `db:"workspace_id"` // that uses it
@@ -44,44 +65,58 @@ type NamingZone struct {
 	Ended            bool      `db:"ended"` // its grant is revoked: names that are there stay, and none comes
 }
 
-// WantedSet is a record set that an allocation is to have.
+// WantedSet is a record set that an object is to have.
 type WantedSet struct {
 	Zone  NamingZone
 	Draft Draft
 }
 
-// Wanted are the record sets that the allocation is to have in zones that its workspace may use: its address under the name of
-// its unit, and that name in the reverse zone that is nearest to the address, if there is one.
+// Wanted are the record sets that the object is to have in zones that its workspace may use: its addresses under its name, and that
+// name in the reverse zone that is nearest to its own address, if there is one.
 func (n Named) Wanted(zones []NamingZone) []WantedSet {
-	if !n.Has() {
+	at := slices.IndexFunc(zones, func(z NamingZone) bool { return z.NamesAllocations })
+	if !n.Has || at < 0 {
 		return nil
 	}
-	reverse, err := dns.ReverseAddr(n.Address)
+	forward := zones[at]
+	name := n.Label + "." + string(forward.Suffix)
+	var wanted []WantedSet
+	for _, of := range []struct {
+		kind   Type
+		belong func(netip.Addr) bool
+	}{{A, netip.Addr.Is4}, {AAAA, netip.Addr.Is6}} {
+		var values []string
+		for _, text := range n.Addresses {
+			if a, err := netip.ParseAddr(text); err == nil && of.belong(a) {
+				values = append(values, text)
+			}
+		}
+		if len(values) > 0 {
+			wanted = append(wanted, WantedSet{forward, Draft{Name: name, Type: string(of.kind), TTL: namingTTL, Values: values}})
+		}
+	}
+	if len(wanted) == 1 && n.Reverse {
+		wanted = append(wanted, n.back(zones, name)...)
+	}
+	return wanted
+}
+
+// back is the record set that leads from the address of an object to its name.
+func (n Named) back(zones []NamingZone, name string) []WantedSet {
+	reverse, err := dns.ReverseAddr(n.Addresses[0])
 	if err != nil {
 		return nil
 	}
-	var forward, backward *NamingZone
+	var nearest *NamingZone
 	for i, zone := range zones {
-		if zone.NamesAllocations {
-			forward = &zones[i]
-		}
-		if within(reverse, zone.Suffix) && (backward == nil || len(zone.Name) > len(backward.Name)) {
-			backward = &zones[i]
+		if within(reverse, zone.Suffix) && (nearest == nil || len(zone.Name) > len(nearest.Name)) {
+			nearest = &zones[i]
 		}
 	}
-	if forward == nil {
+	if nearest == nil {
 		return nil
 	}
-	name := n.Unit + "." + string(forward.Suffix)
-	kind := A
-	if strings.Contains(n.Address, ":") {
-		kind = AAAA
-	}
-	wanted := []WantedSet{{*forward, Draft{Name: name, Type: string(kind), TTL: namingTTL, Values: []string{n.Address}}}}
-	if backward != nil {
-		wanted = append(wanted, WantedSet{*backward, Draft{Name: reverse, Type: string(PTR), TTL: namingTTL, Values: []string{name}}})
-	}
-	return wanted
+	return []WantedSet{{*nearest, Draft{Name: reverse, Type: string(PTR), TTL: namingTTL, Values: []string{name}}}}
 }
 
 // within tells whether a name lies below a zone.

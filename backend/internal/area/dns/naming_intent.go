@@ -10,15 +10,15 @@ import (
 	"kloigos/backend/internal/kernel/intent"
 )
 
-// NamingChange is one step of bringing the names of an allocation about. One transaction does it.
+// NamingChange is one step of bringing the names of an object about. One transaction does it.
 type NamingChange struct {
 	Name string // of the record set, for people
 	Do   func(ctx context.Context, tx *intent.Tx) error
 }
 
-// Changes compares the record sets that an allocation has with those it is to have.
-func (n Named) Changes(zones []NamingZone, have []ManagedSet) []NamingChange {
-	owner := OwnedByAllocation(n.ID)
+// Changes compares the record sets that an object has with those it is to have.
+func (k NamedNoun) Changes(n Named, zones []NamingZone, have []ManagedSet) []NamingChange {
+	owner := n.owner()
 	var changes []NamingChange
 	var kept []int
 	for _, wanted := range n.Wanted(zones) {
@@ -33,7 +33,7 @@ func (n Named) Changes(zones []NamingZone, have []ManagedSet) []NamingChange {
 		}
 		if i < 0 {
 			changes = append(changes, NamingChange{wanted.Draft.Name, func(ctx context.Context, tx *intent.Tx) error {
-				return createNamed(ctx, tx, owner, n, wanted)
+				return k.create(ctx, tx, n, wanted)
 			}})
 			continue
 		}
@@ -70,16 +70,16 @@ func sameName(text string, name Name) bool {
 	return err == nil && parsed == name
 }
 
-// createNamed writes a record set of an allocation that is still what it was when the change was decided.
-func createNamed(ctx context.Context, tx *intent.Tx, owner SetOwner, n Named, wanted WantedSet) error {
-	now, err := keepNamed(ctx, tx.Tx, n.ID)
+// create writes a record set of an object that is still what it was when the change was decided.
+func (k NamedNoun) create(ctx context.Context, tx *intent.Tx, n Named, wanted WantedSet) error {
+	now, err := k.keep(ctx, tx.Tx, n.ID)
 	if err != nil {
-		return fmt.Errorf("load allocation %s: %w", n.ID, err)
+		return fmt.Errorf("load %s %s: %w", k.Noun, n.ID, err)
 	}
-	if now != n {
-		return movedMeanwhile(AllocationNoun)
+	if !now.same(n) {
+		return movedMeanwhile(k.Noun)
 	}
-	_, err = CreateRecordSet(ctx, tx, wanted.Zone.naming(), owner, wanted.Draft)
+	_, err = CreateRecordSet(ctx, tx, wanted.Zone.naming(), n.owner(), wanted.Draft)
 	return err
 }
 

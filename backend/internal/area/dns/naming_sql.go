@@ -10,47 +10,94 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
-const sqlNamed = `
-SELECT a.id, a.workspace_id, u.name AS unit, a.address, a.state
-  FROM allocations a
-  JOIN compute_units u ON u.id = a.unit_id
- WHERE a.id = $1`
+// usesNames tells of an object o whether a zone names those of its workspace.
+const usesNames = `
+       (EXISTS (SELECT 1 FROM dns_zones z WHERE z.workspace_id = o.workspace_id AND z.names_allocations)
+        OR EXISTS (SELECT 1 FROM dns_naming_choices c WHERE c.workspace_id = o.workspace_id))`
 
-// NamedByID returns an allocation as far as its name goes.
-func NamedByID(ctx context.Context, q db.Reader, id uuid.UUID) (Named, error) {
-	return db.First[Named](ctx, q, fault.ErrNotFound, sqlNamed, id)
-}
+const (
+	sqlNamedAllocation = `
+SELECT o.id, o.workspace_id, u.name AS unit, o.address, o.state
+  FROM allocations o
+  JOIN compute_units u ON u.id = o.unit_id
+ WHERE o.id = $1`
 
-// keepNamed returns an allocation that does not change before the transaction ends.
-func keepNamed(ctx context.Context, tx *db.Tx, id uuid.UUID) (Named, error) {
-	return db.First[Named](ctx, tx.Reader, fault.ErrNotFound, sqlNamed+" FOR SHARE OF a", id)
-}
-
-const sqlToName = `
-SELECT a.id
-  FROM allocations a
- WHERE a.id > $1 AND a.ended_at IS NULL
-   AND (EXISTS (SELECT 1 FROM dns_zones z WHERE z.workspace_id = a.workspace_id AND z.names_allocations)
-        OR EXISTS (SELECT 1 FROM dns_naming_choices c WHERE c.workspace_id = a.workspace_id))
- ORDER BY a.id
+	sqlAllocationsToName = `
+SELECT o.id
+  FROM allocations o
+ WHERE o.id > $1 AND o.ended_at IS NULL AND` + usesNames + `
+ ORDER BY o.id
  LIMIT $2`
 
-// AllocationsToName lists the ids of allocations that a zone names, behind one of them, ascending.
-func AllocationsToName(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list allocations to name", sqlToName, after, limit)
+	sqlAllocationsOfWorkspace = `
+SELECT o.id
+  FROM allocations o
+ WHERE o.workspace_id = $1 AND o.ended_at IS NULL
+ ORDER BY o.id`
+
+	sqlAllocationsByGrant = `
+SELECT o.id
+  FROM allocations o
+  JOIN dns_naming_choices c ON c.workspace_id = o.workspace_id
+ WHERE c.zone_grant_id = $1 AND o.ended_at IS NULL
+ ORDER BY o.id`
+)
+
+// An allocation has the name of its unit, from the request until it is given back.
+var allocationNames = NamedNoun{
+	Noun: AllocationNoun, ofWorkspace: sqlAllocationsOfWorkspace, byGrant: sqlAllocationsByGrant,
+	Load: func(ctx context.Context, q db.Reader, id uuid.UUID) (Named, error) {
+		return namedAllocation(ctx, q, sqlNamedAllocation, id)
+	},
+	keep: func(ctx context.Context, tx *db.Tx, id uuid.UUID) (Named, error) {
+		return namedAllocation(ctx, tx.Reader, sqlNamedAllocation+" FOR SHARE OF o", id)
+	},
+	ToName: func(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+		return db.IDs(ctx, q, "list allocations to name", sqlAllocationsToName, after, limit)
+	},
 }
 
-const sqlNamedOfWorkspace = `
-SELECT a.id
-  FROM allocations a
- WHERE a.workspace_id = $1 AND a.ended_at IS NULL
- ORDER BY a.id`
+func namedAllocation(ctx context.Context, q db.Reader, sql db.Statement, id uuid.UUID) (Named, error) {
+	type allocation struct {
+		ID          uuid.UUID `db:"id"`
+		WorkspaceID uuid.UUID `db:"workspace_id"`
+		Unit        string    `db:"unit"`
+		Address     string    `db:"address"`
+		State       string    `db:"state"`
+	}
+	a, err := db.First[allocation](ctx, q, fault.ErrNotFound, sql, id)
+	n := Named{Noun: AllocationNoun, ID: a.ID, WorkspaceID: a.WorkspaceID, Label: a.Unit, Addresses: []string{a.Address}, Reverse: true}
+	switch a.State {
+	case "allocating", "allocated", "allocation_failed":
+		n.Has = true
+	case "deallocated", "lost":
+		n.Ended = true
+	}
+	return n, err
+}
 
-// touchNamed makes the names of all live allocations of a workspace due.
+// touchNamed makes the names of all objects of a workspace due.
 func touchNamed(ctx context.Context, tx *db.Tx, workspace uuid.UUID) error {
-	live, err := db.IDs(ctx, tx.Reader, "list live allocations", sqlNamedOfWorkspace, workspace)
-	tx.Touch(AllocationNoun, live...)
-	return err
+	for _, k := range NamedNouns() {
+		due, err := db.IDs(ctx, tx.Reader, "list objects that have names", k.ofWorkspace, workspace)
+		if err != nil {
+			return err
+		}
+		tx.Touch(k.Noun, due...)
+	}
+	return nil
+}
+
+// TouchNamedBy makes the names of all objects due that have theirs by a grant of a zone.
+func TouchNamedBy(ctx context.Context, tx *db.Tx, grant uuid.UUID) error {
+	for _, k := range NamedNouns() {
+		due, err := db.IDs(ctx, tx.Reader, "list objects that a shared zone names", k.byGrant, grant)
+		if err != nil {
+			return err
+		}
+		tx.Touch(k.Noun, due...)
+	}
+	return nil
 }
 
 const sqlNamingZones = `
@@ -65,15 +112,15 @@ SELECT sz.id, $1::UUID AS workspace_id, sz.name, g.suffix, c.zone_grant_id IS NO
  WHERE ` + usable + ` AND (c.zone_grant_id IS NOT NULL OR sz.name LIKE '%.arpa.')
  ORDER BY name, id`
 
-// NamingZones are the zones that names of a workspace's allocations may go to: its own, and those that are granted to it.
+// NamingZones are the zones that names of a workspace's objects may go to: its own, and those that are granted to it.
 func NamingZones(ctx context.Context, q db.Reader, workspace uuid.UUID) ([]NamingZone, error) {
 	return db.Collect[NamingZone](ctx, q, sqlNamingZones, workspace)
 }
 
-// owned is the reference to a record set of an allocation, which its naming has read.
+// owned is the reference to a record set of a named object, which its naming has read.
 func (m ManagedSet) owned() scope.Ref[ManagedSet] {
 	return scope.Found[ManagedSet](m.ID, m.WorkspaceID)
 }
 
-// naming is the reference to a zone that the allocation's workspace may use.
+// naming is the reference to a zone that the object's workspace may use.
 func (z NamingZone) naming() scope.Ref[Zone] { return scope.Found[Zone](z.ID, z.WorkspaceID) }

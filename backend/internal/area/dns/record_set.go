@@ -2,7 +2,6 @@ package dns
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -61,23 +60,14 @@ var SetLifecycle = lifecycle.Lifecycle[SetState]{
 	},
 }
 
-// SetOwner says who may change a record set: a user, or the allocation that it was made for.
+// SetOwner says who may change a record set: a user, or the allocation or cluster that it was made for.
 type SetOwner string
 
 // OwnedByUser are record sets that users wrote.
 const OwnedByUser SetOwner = "user"
 
-const allocationOwner = "allocation:"
-
-// OwnedByAllocation are the record sets of an allocation.
-func OwnedByAllocation(id uuid.UUID) SetOwner { return SetOwner(allocationOwner + id.String()) }
-
-// Allocation returns the allocation that owns the record set, if one does.
-func (o SetOwner) Allocation() (uuid.UUID, bool) {
-	text, found := strings.CutPrefix(string(o), allocationOwner)
-	id, err := uuid.Parse(text)
-	return id, found && err == nil
-}
+// OwnedByObject are the record sets of an object that zones name, such as an allocation.
+func OwnedByObject(noun string, id uuid.UUID) SetOwner { return SetOwner(noun + ":" + id.String()) }
 
 // ManagedSet is one row of dns_record_sets.
 type ManagedSet struct {

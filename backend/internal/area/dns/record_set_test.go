@@ -54,7 +54,7 @@ func TestRecordSets(t *testing.T) {
 	}
 	_, err = p.change(t, OwnedByUser, set.ID, set.Version, "192.0.2.9")
 	wantConflict(t, err, "version_mismatch")
-	_, err = p.change(t, OwnedByAllocation(uuid.New()), set.ID, 0, "192.0.2.9")
+	_, err = p.change(t, OwnedByObject(AllocationNoun, uuid.New()), set.ID, 0, "192.0.2.9")
 	wantConflict(t, err, "dns_record_set_owned")
 
 	// A deleted one takes no change, keeps nobody waiting, and its name is free for another kind.
@@ -98,13 +98,7 @@ func TestAllocationsOwnTheirRecordSets(t *testing.T) {
 	p := newPlace(t)
 	zone := p.zone(t, draftZone("example.org"))
 	allocation := uuid.New()
-	owner := OwnedByAllocation(allocation)
-	if id, ok := owner.Allocation(); !ok || id != allocation {
-		t.Errorf("%s is owned by %s", owner, id)
-	}
-	if _, ok := OwnedByUser.Allocation(); ok {
-		t.Error("a user is an allocation")
-	}
+	owner := OwnedByObject(AllocationNoun, allocation)
 	set := must(t, p, func(ctx context.Context, tx *intent.Tx) (ManagedSet, error) {
 		return CreateRecordSet(ctx, tx, zoneRef(zone), owner, Draft{Name: "unit-1", Type: "A", TTL: 60, Values: []string{"192.0.2.1"}})
 	})

@@ -198,20 +198,6 @@ func nameHere(ctx context.Context, tx *db.Tx, workspace uuid.UUID) error {
 	return nil
 }
 
-const sqlNamedByGrant = `
-SELECT a.id
-  FROM allocations a
-  JOIN dns_naming_choices c ON c.workspace_id = a.workspace_id
- WHERE c.zone_grant_id = $1 AND a.ended_at IS NULL
- ORDER BY a.id`
-
-// TouchNamedBy makes the names of all allocations due that have theirs by a grant of a zone.
-func TouchNamedBy(ctx context.Context, tx *db.Tx, grant uuid.UUID) error {
-	live, err := db.IDs(ctx, tx.Reader, "list allocations that a shared zone names", sqlNamedByGrant, grant)
-	tx.Touch(AllocationNoun, live...)
-	return err
-}
-
 const (
 	sqlSetsOfGrant = `
 SELECT s.id, s.workspace_id, s.state

@@ -292,6 +292,9 @@ func MoveNode(ctx context.Context, tx *db.Tx, id uuid.UUID, on lifecycle.Event, 
 		return err
 	}
 	tx.Touch(NodeNoun, id)
+	if on == NodeHasJoined || on == NodeHasLeft { // the name of the cluster leads to its control planes
+		tx.Touch(ClusterNoun, n.ClusterID)
+	}
 	if err := tx.One(ctx, movedMeanwhile(NodeNoun), sqlMoveNode, id, n.State, state, message); err != nil {
 		return fmt.Errorf("move a node: %w", err)
 	}

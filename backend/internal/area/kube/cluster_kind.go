@@ -20,6 +20,7 @@ const (
 // Steps of the jobs about clusters.
 const (
 	PrepareStep      = "prepare"
+	NameStep         = "dns_name"
 	ControlPlaneStep = "control_plane"
 	MembersStep      = "control_planes"
 	APIStep          = "api"
@@ -42,12 +43,16 @@ const (
 // playsWithin bounds how long a step with plays waits for its hosts, which other jobs may hold.
 const playsWithin = time.Hour
 
+// nameWithin is how long the name servers of a zone may take to have the name of a cluster.
+const nameWithin = 15 * time.Minute
+
 // ClusterCreate is the job that makes a cluster. Its first steps change hosts, each under the host's fence.
 var ClusterCreate = work.Kind{
 	Name:  "cluster_create",
 	Means: "prepares hosts, makes the control plane of a cluster and joins its workers",
 	Steps: []work.Step{
 		{Name: PrepareStep, Means: "bring container runtime, binaries and images to every host, one after the other", Within: playsWithin},
+		{Name: NameStep, Means: "if the endpoint is the name that a zone gives to the cluster, wait until the name servers have it", Within: nameWithin},
 		{Name: ControlPlaneStep, Means: "make the control plane, and let it sign our own certificate", Within: playsWithin},
 		{Name: APIStep, Means: "wait until the API server answers, and set up the access of accounts", Within: 15 * time.Minute},
 		{Name: MembersStep, Means: "join the other control planes, one after the other, each a member of etcd", Within: playsWithin},

@@ -16,60 +16,79 @@ import (
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
-const namingPolicyName = "allocation_names"
-
-// NamingPolicy gives allocations a name in the zone of their workspace that names them, and takes it away with them.
-func NamingPolicy(config Config) reconcile.Policy {
-	return reconcile.Policy{
-		Name: namingPolicyName, Noun: dns.AllocationNoun,
-		Why:      "a zone can name the allocations of its workspace; they come, go and change their address",
-		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: time.Minute, Triggers: []string{dns.AllocationNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return dns.AllocationsToName(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			return naming{config, item.Observe}.run(ctx, item.ObjectID)
-		},
+// NamingPolicies give objects a name in the zone of their workspace that names them, and take it away with them.
+func NamingPolicies(config Config) (all []reconcile.Policy) {
+	for _, kind := range dns.NamedNouns() {
+		name := kind.Noun + "_names"
+		all = append(all, reconcile.Policy{
+			Name: name, Noun: kind.Noun, Why: whyNames[kind.Noun],
+			Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: time.Minute, Triggers: []string{kind.Noun}, Observes: true,
+			Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+				return kind.ToName(ctx, config.DB.Reader, after, limit)
+			},
+			Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
+				return naming{config, kind, name, item.Observe}.run(ctx, item.ObjectID)
+			},
+		})
 	}
+	return all
+}
+
+var whyNames = map[string]string{
+	dns.AllocationNoun: "a zone can name the allocations of its workspace; they come, go and change their address",
+	dns.ClusterNoun:    "a zone can name the cluster of its workspace; its control planes come and go",
 }
 
 type naming struct {
 	Config
+	kind    dns.NamedNoun
+	policy  string
 	observe bool
 }
 
+// load reads an object, and the record sets that belong to it. One that is gone may have left some.
+func (n naming) load(ctx context.Context, id uuid.UUID) (object dns.Named, have []dns.ManagedSet, err error) {
+	if object, err = n.kind.Load(ctx, n.DB.Reader, id); err != nil && !errors.Is(err, fault.ErrNotFound) {
+		return object, nil, fmt.Errorf("load %s %s: %w", n.kind.Noun, id, err)
+	}
+	gone := err != nil
+	if have, err = dns.RecordSetsOf(ctx, n.DB.Reader, dns.OwnedByObject(n.kind.Noun, id)); err != nil {
+		return object, nil, fmt.Errorf("load the names of %s %s: %w", n.kind.Noun, id, err)
+	}
+	if gone {
+		object = dns.Named{Noun: n.kind.Noun, ID: id, Ended: true}
+		if len(have) > 0 {
+			object.WorkspaceID = have[0].WorkspaceID
+		}
+	}
+	return object, have, nil
+}
+
 func (n naming) run(ctx context.Context, id uuid.UUID) (reconcile.Outcome, error) {
-	allocation, err := dns.NamedByID(ctx, n.DB.Reader, id)
-	if errors.Is(err, fault.ErrNotFound) {
-		return reconcile.Outcome{Gone: true}, nil
-	}
+	object, have, err := n.load(ctx, id)
 	if err != nil {
-		return reconcile.Outcome{}, fmt.Errorf("load allocation %s: %w", id, err)
+		return reconcile.Outcome{}, err
 	}
-	zones, err := dns.NamingZones(ctx, n.DB.Reader, allocation.WorkspaceID)
+	zones, err := dns.NamingZones(ctx, n.DB.Reader, object.WorkspaceID)
 	if err != nil {
-		return reconcile.Outcome{}, fmt.Errorf("load the zones of workspace %s: %w", allocation.WorkspaceID, err)
+		return reconcile.Outcome{}, fmt.Errorf("load the zones of workspace %s: %w", object.WorkspaceID, err)
 	}
-	have, err := dns.RecordSetsOf(ctx, n.DB.Reader, dns.OwnedByAllocation(id))
-	if err != nil {
-		return reconcile.Outcome{}, fmt.Errorf("load the names of allocation %s: %w", id, err)
-	}
-	wanted := allocation.Wanted(zones)
-	out := reconcile.Outcome{Gone: len(wanted) == 0 && (len(have) == 0 || allocation.Ended())}
+	wanted := object.Wanted(zones)
+	out := reconcile.Outcome{Gone: len(wanted) == 0 && (len(have) == 0 || object.Ended)}
 	var refused []string
-	for _, change := range allocation.Changes(zones, have) {
+	for _, change := range n.kind.Changes(object, zones, have) {
 		if n.observe {
 			refused = append(refused, change.Name+" differs, and the policy only observes.")
 			continue
 		}
 		err := intent.Engine{DB: n.DB}.Do(ctx, intent.Call{
-			Actor: audit.Actor{Kind: audit.Policy, Name: namingPolicyName}, Workspace: allocation.WorkspaceID,
+			Actor: audit.Actor{Kind: audit.Policy, Name: n.policy}, Workspace: object.WorkspaceID,
 		}, func(tx *intent.Tx) error { return change.Do(ctx, tx) })
 		switch why := dns.NamingRefused(err); {
 		case err == nil:
 			out.Changed++
 		case why == "":
-			return out, fmt.Errorf("name allocation %s %s: %w", id, change.Name, err)
+			return out, fmt.Errorf("name %s %s %s: %w", n.kind.Noun, id, change.Name, err)
 		default:
 			refused = append(refused, change.Name+": "+why)
 		}
@@ -80,7 +99,7 @@ func (n naming) run(ctx context.Context, id uuid.UUID) (reconcile.Outcome, error
 	return out, nil
 }
 
-// named is the condition of an allocation that is to have names.
+// named is the condition of an object that is to have names.
 func named(wanted []dns.WantedSet, refused []string) reconcile.Condition {
 	c := reconcile.Condition{Type: "named", Status: reconcile.True, Reason: "named", Threshold: 1}
 	switch {

@@ -44,7 +44,14 @@ func (b *bench) become(id uuid.UUID, state string) {
 
 func (b *bench) named(id uuid.UUID, observe bool) reconcile.Outcome {
 	b.t.Helper()
-	out, err := NamingPolicy(Config{DB: b.DB, Keys: b.keys}).Run(b.t.Context(), reconcile.Item{ObjectID: id, Observe: observe})
+	return b.namedBy("allocation_names", id, observe)
+}
+
+func (b *bench) namedBy(policy string, id uuid.UUID, observe bool) reconcile.Outcome {
+	b.t.Helper()
+	all := NamingPolicies(Config{DB: b.DB, Keys: b.keys})
+	at := slices.IndexFunc(all, func(p reconcile.Policy) bool { return p.Name == policy })
+	out, err := all[at].Run(b.t.Context(), reconcile.Item{ObjectID: id, Observe: observe})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -139,7 +146,7 @@ func TestReverseNamesOfAllocations(t *testing.T) {
 	if c := out.Conditions[0]; out.Changed != 1 || c.Status != reconcile.False || c.Reason != "name_refused" || c.Fault != reconcile.FaultUser {
 		t.Errorf("a person has the name: %+v", out)
 	}
-	have, err := dns.RecordSetsOf(t.Context(), b.Reader, dns.OwnedByAllocation(id))
+	have, err := dns.RecordSetsOf(t.Context(), b.Reader, dns.OwnedByObject(dns.AllocationNoun, id))
 	if err != nil || len(have) != 1 || have[0].Name != "7.2.0.192.in-addr.arpa." || have[0].ZoneName != "2.0.192.in-addr.arpa." ||
 		!slices.Equal(have[0].Contents, []string{"fra1-cu02.example.org."}) {
 		t.Errorf("reverse: %+v, %v", have, err)

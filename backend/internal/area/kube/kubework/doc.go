@@ -43,6 +43,8 @@ type Config struct {
 	PlanePort string
 	// Managers judges the addresses of management clusters.
 	Managers egress.Rule
+	// NameOf is the name that a zone gives to a cluster, and whether the name servers have it; "" for none.
+	NameOf func(ctx context.Context, q db.Reader, cluster uuid.UUID) (name string, live bool, err error)
 	// Play runs a play for an attempt, which comes to be the one holder of the host for as long as it takes. It returns what
 	// the host answered. A host that another job holds is a work.NotYet.
 	Play func(ctx context.Context, a *work.Attempt, p Play) (json.RawMessage, error)

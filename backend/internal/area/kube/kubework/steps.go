@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"kloigos/backend/internal/area/kube"
@@ -27,7 +28,7 @@ func Handlers(config Config) work.Handlers {
 	s := steps{config}
 	return work.Handlers{
 		kube.ClusterCreate.Name: {
-			kube.PrepareStep: s.prepare, kube.ControlPlaneStep: s.controlPlane, kube.APIStep: s.api, kube.MembersStep: s.members,
+			kube.PrepareStep: s.prepare, kube.NameStep: s.dnsName, kube.ControlPlaneStep: s.controlPlane, kube.APIStep: s.api, kube.MembersStep: s.members,
 			kube.WorkersStep: s.workers, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
 		},
 		kube.ClusterDelete.Name: {kube.ResetWorkersStep: s.resetWorkers, kube.ResetStep: s.resetControlPlane},
@@ -150,6 +151,25 @@ func (s steps) prepare(ctx context.Context, a *work.Attempt) error {
 	return nil
 }
 
+// namePause is between two looks at a name.
+const namePause = 5 * time.Second
+
+// dnsName waits for the name of the cluster if its endpoint has it: a control plane asks for it while it is made.
+func (s steps) dnsName(ctx context.Context, a *work.Attempt) error {
+	w, err := s.load(ctx, a)
+	if err != nil {
+		return err
+	}
+	name, live, err := s.NameOf(ctx, a.DB.Reader, w.ID)
+	if err != nil {
+		return fmt.Errorf("look for the name of the cluster: %w", err)
+	}
+	if live || strings.TrimSuffix(name, ".") != w.endpointHost() {
+		return nil
+	}
+	return work.NotYet(namePause, fmt.Sprintf("The name servers do not have all addresses of %s yet. See the record set and the condition named of the cluster.", w.endpointHost()))
+}
+
 func (s steps) controlPlane(ctx context.Context, a *work.Attempt) error {
 	w, err := s.load(ctx, a)
 	if err != nil {
@@ -163,7 +183,11 @@ func (s steps) controlPlane(ctx context.Context, a *work.Attempt) error {
 	if err != nil {
 		return err
 	}
-	answer, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.InitPlaybook, File: mainFile, Vars: w.initVars(n, request)})
+	name, _, err := s.NameOf(ctx, a.DB.Reader, w.ID)
+	if err != nil {
+		return fmt.Errorf("look for the name of the cluster: %w", err)
+	}
+	answer, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.InitPlaybook, File: mainFile, Vars: w.initVars(n, strings.TrimSuffix(name, "."), request)})
 	if err != nil {
 		return err
 	}

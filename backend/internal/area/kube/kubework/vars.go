@@ -71,6 +71,7 @@ type initVars struct {
 	Address      string `json:"kubeadm_init_address"`
 	Endpoint     string `json:"kubeadm_init_endpoint"`
 	EndpointHost string `json:"kubeadm_init_endpoint_host"`
+	Name         string `json:"kubeadm_init_dns_name"` // that a zone gives to the cluster; "" for none
 	Cluster      string `json:"kubeadm_init_cluster"`
 	ServiceRange string `json:"kubeadm_init_service_range"`
 	PodRange     string `json:"kubeadm_init_pod_range"`
@@ -81,9 +82,9 @@ type initVars struct {
 	OIDCGroups   string `json:"kubeadm_init_oidc_groups_claim"`
 }
 
-func (w world) initVars(n kube.Node, request []byte) initVars {
+func (w world) initVars(n kube.Node, name string, request []byte) initVars {
 	return initVars{
-		Version: w.version.Name, Node: n.Name, Address: n.Address, Endpoint: w.Endpoint, EndpointHost: w.endpointHost(), Cluster: w.Name,
+		Version: w.version.Name, Node: n.Name, Address: n.Address, Endpoint: w.Endpoint, EndpointHost: w.endpointHost(), Name: name, Cluster: w.Name,
 		ServiceRange: w.ServiceRange, PodRange: w.PodRange, Request: string(request),
 		OIDCIssuer: w.OIDCIssuer, OIDCClientID: w.OIDCClientID, OIDCUsername: w.OIDCUsername, OIDCGroups: w.OIDCGroups,
 	}
