@@ -78,6 +78,7 @@ type rig struct {
 	bundles  map[string]bundle // by version
 	served   string            // URL of where they are
 	before   string            // what the host showed of Kubernetes before
+	digest   string            // of all that this test is about
 	worker   *worker           // nil: none is wanted
 }
 
@@ -116,7 +117,21 @@ func Run(ctx context.Context, options Options) (err error) {
 			return err
 		}
 	}
-	return nil
+	return kube.WriteTried(r.root, r.digest, r.form())
+}
+
+// form tells what was tried beside the creation and the deletion of a cluster.
+func (r *rig) form() string {
+	var all []string
+	for _, of := range []struct {
+		name string
+		is   bool
+	}{{"upgrade", r.options.Upgrade}, {"worker", r.options.Worker}, {"control-plane", r.options.ControlPlane}, {"restore", r.options.Restore}, {"kill", r.options.Kill}} {
+		if of.is {
+			all = append(all, of.name)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 type step struct {
@@ -218,7 +233,11 @@ func prepare(options Options) (*rig, error) {
 	// Each address of 127.0.0.0/8 leads to the machine that one is on: here to QEMU, which leads to the VM, and there to a
 	// balancer there, which has to listen on another port than the API server. So one address can stand in kubeconfigs of both.
 	endpoint := fmt.Sprintf("127.%d.%d.%d:7443", 1+b[0]%254, b[1], 1+b[2]%254)
-	r := &rig{options: options, root: root, endpoint: endpoint, builder: kube.Builder{Dir: cache, Log: options.Out}, bundles: map[string]bundle{}}
+	digest, err := kube.TriedDigest(root)
+	if err != nil {
+		return nil, err
+	}
+	r := &rig{options: options, root: root, digest: digest, endpoint: endpoint, builder: kube.Builder{Dir: cache, Log: options.Out}, bundles: map[string]bundle{}}
 	if options.Worker || options.ControlPlane {
 		network, err := testhost.NewSwitch()
 		if err != nil {
