@@ -10,13 +10,16 @@ import (
 type Plan struct {
 	ID              string          `json:"id" format:"uuid"`
 	Workspace       string          `json:"workspace"`
-	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,cross-check" doc:"id of the operation that is planned; cross-check: a policy looks whether all is as promised, and nobody applies it"`
+	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,delete-cluster,cross-check" doc:"id of the operation that is planned; cross-check: a policy looks whether all is as promised, and nobody applies it"`
 	Request         json.RawMessage `json:"request" doc:"body of that operation; apply the plan with the same body"`
 	Kind            string          `json:"kind" doc:"kind of the job that the action creates"`
 	KindMeans       string          `json:"kind_means"`
 	HostID          string          `json:"host_id,omitempty" format:"uuid"`
 	SharedHost      bool            `json:"shared_host,omitempty" doc:"its host is of another workspace, which granted it; the changes of files there are counted and not shown"`
 	Host            string          `json:"host,omitempty" doc:"name of the host that was checked"`
+	ObjectKind      string          `json:"object_kind,omitempty" enum:"cluster,cluster_node,cluster_snapshot,organization,project,workspace" doc:"noun of what the action is about, where the plan lists what a job would do; it has no host, no playbook and no check"`
+	ObjectID        string          `json:"object_id,omitempty" format:"uuid" doc:"id of that object; absent where the action makes it"`
+	ObjectName      string          `json:"object_name,omitempty" doc:"name of that object"`
 	ScopeKind       string          `json:"scope_kind,omitempty" enum:"organization,project,workspace" doc:"of a plan to delete a scope with all that is in it, which has no host and no playbook"`
 	ScopeID         string          `json:"scope_id,omitempty" format:"uuid" doc:"id of that scope"`
 	ScopePath       string          `json:"scope_path,omitempty" doc:"path of that scope"`
@@ -74,7 +77,7 @@ type DecidePlan struct {
 
 // PlannedKinds are the kinds of jobs that have plans.
 func PlannedKinds() []string {
-	return []string{"allocation_keys", "allocation_network", "host_decommission", "host_initialize", "host_relayout", "scope_delete", "unit_allocate", "unit_deallocate"}
+	return []string{"allocation_keys", "allocation_network", "cluster_delete", "host_decommission", "host_initialize", "host_relayout", "scope_delete", "unit_allocate", "unit_deallocate"}
 }
 
 // PlanProposal is what an allocation would be given.
@@ -102,8 +105,8 @@ type PlanCounts struct {
 }
 
 // PlanChange is one thing that would change. All of its text came from the
-// host: show it as text, never as markup. In the plan of a deletion, task is the
-// path of the scope that the thing is in.
+// host: show it as text, never as markup. In a plan that lists what a job would do, task is
+// the step of the job, or in the deletion of a scope the path of the scope that the thing is in.
 type PlanChange struct {
 	Play   string `json:"play" doc:"file of the playbook"`
 	Role   string `json:"role,omitempty"`
@@ -122,7 +125,7 @@ type PlanFilter struct {
 	State      string `query:"state" maxLength:"32" doc:"a state, or expired; ready excludes expired plans"`
 	Host       string `query:"host" maxLength:"64" doc:"id or name"`
 	Allocation string `query:"allocation" maxLength:"64" doc:"id or login user"`
-	Action     string `query:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,cross-check" doc:"the planned operation; without it, plans of the policy cross_check are left out"`
+	Action     string `query:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,delete-cluster,cross-check" doc:"the planned operation; without it, plans of the policy cross_check are left out"`
 	Approval   string `query:"approval" enum:"pending,mine" doc:"pending: waits for approvals; mine: and you can still approve it"`
 }
 
@@ -131,4 +134,11 @@ type Planning struct {
 	Plan            bool   `query:"plan" doc:"change nothing; create a plan of this action and return it"`
 	PlaybookVersion int    `query:"playbook_version" minimum:"0" maximum:"2147483647" doc:"with plan: use this version of the playbook instead of the default"`
 	PlanID          string `query:"plan_id" maxLength:"36" doc:"apply this plan; refused with code plan_stale if something changed since"`
+}
+
+// ListPlanning is how an action is planned, or bound to its plan, whose plan lists what its job would do. No host is asked, so the plan is
+// ready at once. At most one of the two is given.
+type ListPlanning struct {
+	Plan   bool   `query:"plan" doc:"change nothing; create a plan that lists what the job would do, and return it"`
+	PlanID string `query:"plan_id" maxLength:"36" doc:"do what this plan lists; refused with code plan_stale if the list would be another one by now"`
 }

@@ -7,12 +7,6 @@ type Cascade struct {
 	Confirm string `json:"confirm,omitempty" maxLength:"63" doc:"name of the scope; needed with plan_id, and for a scope without workspaces, which is deleted at once"`
 }
 
-// CascadePlanning is how the deletion of a scope with all that is in it is planned, or bound to its plan. One of the two is given.
-type CascadePlanning struct {
-	Plan   bool   `query:"plan" doc:"change nothing; create a plan that lists what goes, and return it"`
-	PlanID string `query:"plan_id" maxLength:"36" doc:"delete what this plan lists; refused with code plan_stale if something else would go by now"`
-}
-
 // ScopeDeletion is the deletion of a scope with all that is in it. Its job stands in a workspace that goes last.
 type ScopeDeletion struct {
 	JobID     string `json:"job_id" format:"uuid" doc:"the job that deletes it"`

@@ -2,10 +2,13 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"kloigos/backend/api"
 )
@@ -61,6 +64,35 @@ func (r *request) ask(name, value string) {
 // plan asks for a plan of an action instead of the action.
 func (c *Client) plan(ctx context.Context, method, path string, body any, opts []Option) (api.Plan, string, error) {
 	return long[api.Plan](ctx, c, method, path, body, append([]Option{func(r *request) { r.ask("plan", "true") }}, opts...))
+}
+
+// PlanOf makes a plan of an action by its operation, where the plan lists what the job would do. id is that of what the action is about;
+// "" where the action makes it.
+func (c *Client) PlanOf(ctx context.Context, operation, id string, body any, opts ...Option) (api.Plan, error) {
+	route, path, err := actionPath(operation, id)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	p, _, err := c.plan(ctx, route.Method, path, body, opts)
+	return p, err
+}
+
+// ApplyPlan does what a plan shows that lists what a job would do: by its own action, with its own request.
+func (c *Client) ApplyPlan(ctx context.Context, p api.Plan, opts ...Option) (jobID string, err error) {
+	route, path, err := actionPath(p.Action, p.ObjectID)
+	if err != nil {
+		return "", err
+	}
+	_, jobID, err = long[json.RawMessage](ctx, c, route.Method, path, p.Request, append([]Option{AsPlanned(p.ID)}, opts...))
+	return jobID, err
+}
+
+func actionPath(operation, id string) (api.Route, string, error) {
+	route, ok := api.RouteOf(operation)
+	if !ok {
+		return route, "", fmt.Errorf("this program does not know the action %s; use a newer one", operation)
+	}
+	return route, strings.Replace(route.Path, "{id}", url.PathEscape(id), 1), nil
 }
 
 // PlanInitializeHost tells what InitializeHost would change; the job checks it.

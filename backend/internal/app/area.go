@@ -104,7 +104,7 @@ type Areas struct {
 
 // NewAreas joins the areas. A mistake in one of their tables is an error.
 func NewAreas(p Parts) (Areas, error) {
-	p.Kinds = &work.Registry{Bind: store.BindPlaybooks}
+	p.Kinds = &work.Registry{Bind: store.BindPlaybooks, Unplanned: intent.Unplanned}
 	all := Areas{Kinds: p.Kinds, Handlers: work.Handlers{}, NotReconciled: map[string]string{}}
 	for _, area := range areas {
 		a := area(p)

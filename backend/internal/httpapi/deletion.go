@@ -33,7 +33,7 @@ func RegisterCascade(s *Server, c Cascade) {
 
 type cascadeInput struct {
 	ByID
-	api.CascadePlanning
+	api.ListPlanning
 	Body api.Cascade
 }
 
@@ -47,7 +47,9 @@ func (s *Server) cascade(c Cascade) func(context.Context, *cascadeInput) (*plann
 		case in.Plan && in.PlanID != "":
 			return nil, badField("plan_id", "can't be given together with plan=true")
 		case in.Plan:
-			return s.planCascade(ctx, c.Noun, found.ID)
+			return s.planListed(ctx, func(ctx context.Context, call intent.Call) (uuid.UUID, error) {
+				return s.intents.PlanDeletion(ctx, call, c.Noun, found.ID)
+			})
 		case in.PlanID == "":
 			return s.cascadeEmpty(ctx, c, found, in.Body.Confirm)
 		}
@@ -91,25 +93,6 @@ func orError(err, otherwise error) error {
 		return err
 	}
 	return otherwise
-}
-
-func (s *Server) planCascade(ctx context.Context, noun string, of uuid.UUID) (*planned, error) {
-	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
-		plan, err := s.intents.PlanDeletion(ctx, call, noun, of)
-		return made{object: plan}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.db.Plan(ctx, m.object)
-	if err != nil {
-		return nil, err
-	}
-	shown, err := planHandlers{s}.shownPlan(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	return &planned{Body: shown}, nil
 }
 
 // deciderOf is who decides about a plan: about the deletion of a scope, those who may approve plans in all of it.

@@ -183,7 +183,7 @@ func (s planHandlers) presentedPlan(ctx context.Context, p store.Plan, rules int
 	if err != nil {
 		return api.Plan{}, err
 	}
-	out := presentPlan(p, stale)
+	out := presentPlan(p, stale, s.intents.MeansOf(p.Kind))
 	out.Operations = presentOperations(intent.PlanOperations(p, stale, approval, s.deciderOf(ctx, p)))
 	if approval.Needed > 0 || len(approval.Decisions) > 0 {
 		out.Approvals = presentApprovals(p, approval)
@@ -258,18 +258,24 @@ func (s planHandlers) getPlan(ctx context.Context, in *ByID) (*object[api.Plan],
 	return &object[api.Plan]{Body: shown}, err
 }
 
-func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {
-	joint, _ := domain.JointOf(p.Kind)
+func presentPlan(p store.Plan, stale *intent.PlanStale, means string) api.Plan {
 	out := api.Plan{
-		ID: p.ID.String(), Workspace: p.WorkspaceID.String(), Action: p.Action, Request: orObject(p.Request), Kind: string(p.Kind), KindMeans: joint.Means,
+		ID: p.ID.String(), Workspace: p.WorkspaceID.String(), Action: p.Action, Request: orObject(p.Request), Kind: string(p.Kind), KindMeans: means,
 		HostID: p.HostID.String(), Host: p.Host, UnitID: text(p.UnitID), Unit: value(p.Unit), AllocationID: text(p.AllocationID),
 		SharedHost: p.HostWorkspace != p.WorkspaceID, LoginUser: value(p.LoginUser), State: string(p.State), StateMeans: domain.PlanLifecycle.Info(p.State).Means,
 		Expired: p.Expired && p.State != domain.PlanApplied, JobID: p.JobID.String(), AppliedJobID: text(p.AppliedJobID), Playbook: p.Playbook,
 		PlaybookVersion: p.PlaybookVersion, PlaybookSHA256: p.PlaybookSHA256, VariablesSHA256: p.VariablesSHA256,
 		Operations: []api.Operation{}, RequestedBy: p.RequestedBy, CreatedAt: p.CreatedAt, CheckedAt: p.CheckedAt, ExpiresAt: p.ExpiresAt,
 	}
+	if p.Listed() {
+		out.HostID, out.JobID = "", ""
+		out.ObjectKind, out.ObjectName = value(p.ObjectKind), value(p.ObjectName)
+		if of := p.About(); of != uuid.Nil {
+			out.ObjectID = of.String()
+		}
+	}
 	if p.ScopeID != nil {
-		out.HostID, out.JobID, out.KindMeans = "", "", intent.MeansOfDeletion()
+		out.ObjectKind, out.ObjectName = value(p.Scope), value(p.ScopePath)
 		out.ScopeKind, out.ScopeID, out.ScopePath = value(p.Scope), p.ScopeID.String(), value(p.ScopePath)
 	}
 	if p.Proposal != nil && p.Action == domain.ActionAllocate {

@@ -90,20 +90,12 @@ func approved(ctx context.Context, tx *store.Tx, p store.Plan) error {
 	return now.Check()
 }
 
-// withoutApproval refuses what people ask for without a plan where a rule asks for approvals. Policies and backends go on: they
-// only bring about what people asked for.
+// withoutApproval is Unplanned for a kind whose jobs change a host.
 func withoutApproval(ctx context.Context, tx *store.Tx, who domain.Actor, workspace uuid.UUID, kind domain.JobKind) error {
-	if joint, ok := domain.JointOf(kind); !ok || !joint.Changes() || who.Kind != domain.ActorAccount {
+	if joint, ok := domain.JointOf(kind); !ok || !joint.Changes() {
 		return nil
 	}
-	rules, err := tx.ApprovalRules(ctx, workspace)
-	if err != nil {
-		return err
-	}
-	if asked := iam.ApprovalFor(rules, string(kind)); asked.Needed > 0 {
-		return domain.PlanRequired(int(asked.Needed))
-	}
-	return nil
+	return Unplanned(ctx, tx.Tx, who, workspace, string(kind))
 }
 
 // Decider is who approves or refuses.
@@ -162,7 +154,7 @@ func (in *Intents) DecidePlan(ctx context.Context, call Call, id uuid.UUID, by D
 		if decision == domain.DecisionApprove {
 			decide = tx.ApprovePlan
 			now.Given++
-			stale, err := moved(ctx, tx.Reads, p, about(p, p.Proposal))
+			stale, err := in.moved(ctx, tx.Reads, p, about(p, p.Proposal))
 			if err != nil {
 				return err
 			}

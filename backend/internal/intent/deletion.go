@@ -10,7 +10,6 @@ import (
 
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/store"
 )
@@ -20,10 +19,7 @@ var deletions = map[string]string{
 	iam.OrganizationNoun: domain.ActionCascadeOrganization, iam.ProjectNoun: domain.ActionCascadeProject, iam.WorkspaceNoun: domain.ActionCascadeWorkspace,
 }
 
-// MeansOfDeletion says what the job of such an action does.
-func MeansOfDeletion() string { return iam.ScopeDelete.Means }
-
-// PlanDeletion makes a plan to delete a scope with all that is in it. Nothing has to be checked on a host, so it is ready at once.
+// PlanDeletion makes a plan to delete a scope with all that is in it. It also lists what stops the deletion.
 func (in *Intents) PlanDeletion(ctx context.Context, call Call, kind string, id uuid.UUID) (plan uuid.UUID, err error) {
 	plan = uuid.New()
 	err = in.do(ctx, call, func(tx *store.Tx) error {
@@ -35,75 +31,17 @@ func (in *Intents) PlanDeletion(ctx context.Context, call Call, kind string, id 
 		if err != nil {
 			return err
 		}
-		path := d.Top.Path()
-		p := store.Plan{
-			ID: plan, WorkspaceID: anchor, Kind: domain.JobKind(iam.ScopeDelete.Name), Action: deletions[kind], Request: json.RawMessage("{}"),
-			RequestedBy: call.Actor.Name, Scope: &kind, ScopeID: &id, ScopePath: &path, ScopeIDs: d.IDs(), RowsSHA256: d.Digest(), VariablesSHA256: d.Digest(),
-			State: domain.PlanLifecycle.Initial, Result: planned(d),
+		top := d.Subject()
+		subject, err := json.Marshal(work.Subject{Objects: []work.Object{top}})
+		if err != nil {
+			return fmt.Errorf("keep the subject of a deletion: %w", err)
 		}
-		if p.ReportSHA256, err = inputs.Sum(*p.Result); err != nil {
-			return err
-		}
-		return in.planned(ctx, tx, call, p, d)
+		return in.keepListed(ctx, tx, call, store.Plan{
+			ID: plan, WorkspaceID: anchor, Kind: domain.JobKind(iam.ScopeDelete.Name), Action: deletions[kind], Request: json.RawMessage("{}"), Subject: subject,
+			ObjectKind: &top.Noun, ObjectID: &top.ID, ObjectName: &top.Name, Scope: &top.Noun, ScopeID: &top.ID, ScopePath: &top.Name,
+		})
 	})
 	return plan, err
-}
-
-func (in *Intents) planned(ctx context.Context, tx *store.Tx, call Call, p store.Plan, d iam.Deletion) error {
-	if err := tx.InsertScopePlan(ctx, p, call.Actor.ID, d.Approvers()); err != nil {
-		return err
-	}
-	asked, err := tx.SetPlanResult(ctx, p)
-	if err != nil {
-		return err
-	}
-	if _, err := tx.MovePlan(ctx, p.ID, p.State, domain.CheckSucceeded); err != nil {
-		return err
-	}
-	told := planAudit(p, "plan.create")
-	told.After = map[string]any{"of": d.Top.Path()}
-	if err := tx.AddEvent(ctx, call.Actor, told); err != nil {
-		return err
-	}
-	if asked.Needed > 0 && len(d.Stops) == 0 {
-		told := planAudit(p, "plan.request_approval")
-		told.After = map[string]any{"needed": asked.Needed, "hours": asked.Hours, "rules": asked.Rules, "asked_by": p.RequestedBy}
-		if err := tx.AddEvent(ctx, call.Actor, told); err != nil {
-			return err
-		}
-	}
-	return recordMade(ctx, tx, call, "plan", p.ID, uuid.Nil)
-}
-
-// planned lists what goes, and what stops the deletion.
-func planned(d iam.Deletion) *domain.PlanResult {
-	out := &domain.PlanResult{Tasks: len(d.Parts) + len(d.Scopes)}
-	for _, p := range d.Stops {
-		out.Add(domain.PlanChange{Task: d.Path(p.ScopeID), Kind: p.Noun, Name: p.Name, Action: domain.ActionStops, Note: p.Why})
-	}
-	for _, p := range d.Parts {
-		out.Add(domain.PlanChange{Task: d.Path(p.ScopeID), Kind: p.Noun, Name: p.Name, Action: domain.ActionRemove, Before: p.State})
-	}
-	for _, s := range d.Scopes {
-		out.Add(domain.PlanChange{Task: s.Path(), Kind: s.Kind, Name: s.Path(), Action: domain.ActionRemove})
-	}
-	return out
-}
-
-// deletionMoved tells whether something else would go than a plan shows; nil if not.
-func deletionMoved(ctx context.Context, r store.Reads, p store.Plan) (*PlanStale, error) {
-	d, err := r.Deletion(ctx, *p.Scope, *p.ScopeID)
-	if err != nil {
-		return nil, err
-	}
-	return deletionStale(p, d), nil
-}
-
-func deletionStale(p store.Plan, d iam.Deletion) *PlanStale {
-	if d.Digest() == p.RowsSHA256 {
-		return nil
-	}
-	return &PlanStale{Moved: []string{domain.MovedState}, Why: []string{"What would be deleted has changed since the plan was made."}}
 }
 
 // Cascade is a deletion of a scope as somebody asks for it.
@@ -122,22 +60,16 @@ func (in *Intents) DeleteScope(ctx context.Context, call Call, c Cascade) (job u
 		return uuid.Nil, err
 	}
 	err = in.do(ctx, call, func(tx *store.Tx) error {
-		p, err := call.plan.load(ctx, tx)
+		p, err := in.holdListed(ctx, tx, call.plan, work.Object{Noun: c.Kind, ID: c.ID})
 		if err != nil {
 			return err
 		}
-		if p.ScopeID == nil || *p.ScopeID != c.ID {
-			return domain.Conflictf("plan_mismatch", "the plan belongs to another object")
-		}
-		d, err := iam.HoldDeletion(ctx, tx.Tx, c.Kind, c.ID)
+		d, err := iam.PlanDeletionByID(ctx, tx.Reader, c.Kind, c.ID) // held by the plan
 		if err != nil {
 			return err
 		}
 		if c.Confirm != d.Top.Name {
 			return &domain.Invalid{Fields: []domain.FieldError{{Field: "confirm", Problem: "type the name of the " + c.Kind + ", " + d.Top.Name}}}
-		}
-		if stale := deletionStale(p, d); stale != nil {
-			return stale
 		}
 		if err := approved(ctx, tx, p); err != nil {
 			return err
@@ -193,7 +125,7 @@ func (in *Intents) beginDeletion(ctx context.Context, tx *store.Tx, call Call, p
 		return uuid.Nil, err
 	}
 	job, err := in.cfg.Kinds.Enqueue(ctx, tx.Tx, call.Actor.Name, p.WorkspaceID, work.New{
-		Kind: iam.ScopeDelete.Name, Objects: []work.Object{{Role: iam.DeletedRole, Noun: d.Top.Kind, ID: d.Top.ID, Name: d.Top.Path()}},
+		Kind: iam.ScopeDelete.Name, Objects: []work.Object{d.Subject()},
 	})
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("enqueue a deletion: %w", err)

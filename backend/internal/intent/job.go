@@ -94,7 +94,21 @@ func (in *Intents) retryOfArea(ctx context.Context, tx *store.Tx, call Call, j s
 	if err := in.cfg.Kinds.Again(ctx, tx.Tx, string(j.Kind), j.Objects); err != nil {
 		return err
 	}
+	if err := in.approvedOrPlanned(ctx, tx, call, j); err != nil {
+		return err
+	}
 	return tellRetry(ctx, tx, call, j, from)
+}
+
+// approvedOrPlanned refuses to try a job once more that does what nobody approved, where a rule asks for approvals.
+func (in *Intents) approvedOrPlanned(ctx context.Context, tx *store.Tx, call Call, j store.Job) error {
+	if k, _ := in.cfg.Kinds.Kind(string(j.Kind)); k.Plan == nil {
+		return nil
+	}
+	if bound, err := tx.AppliesPlan(ctx, j.WorkspaceID, j.ID); err != nil || bound {
+		return err
+	}
+	return Unplanned(ctx, tx.Tx, call.Actor, j.WorkspaceID, string(j.Kind))
 }
 
 // repeatFrom sets the step that a retry begins with, and those after it, back to

@@ -227,7 +227,7 @@ func (in *Intents) bound(ctx context.Context, tx *store.Tx, call Call, workspace
 	if p.Kind != args.Kind() || p.WorkspaceID != workspace || p.HostID != s.HostID || !same(p.UnitID, s.UnitID) || !same(p.AllocationID, s.AllocationID) {
 		return uuid.Nil, domain.Conflictf("plan_mismatch", "the plan belongs to another object")
 	}
-	stale, err := moved(ctx, tx.Reads, p, about(p, nil))
+	stale, err := in.moved(ctx, tx.Reads, p, about(p, nil))
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -260,9 +260,9 @@ func about(p store.Plan, proposal *store.Proposal) inputs.About {
 
 // moved compares what a plan was made of with what is there now; nil if
 // nothing moved.
-func moved(ctx context.Context, r store.Reads, p store.Plan, of inputs.About) (*PlanStale, error) {
-	if p.ScopeID != nil {
-		return deletionMoved(ctx, r, p)
+func (in *Intents) moved(ctx context.Context, r store.Reads, p store.Plan, of inputs.About) (*PlanStale, error) {
+	if p.Listed() {
+		return in.listMoved(ctx, r.Source(), p)
 	}
 	var stale PlanStale
 	v, err := r.VersionOnHost(ctx, p.Playbook, p.HostID)
@@ -296,7 +296,7 @@ func (in *Intents) PlanMoved(ctx context.Context, p store.Plan) (*PlanStale, err
 	if p.State != domain.PlanReady || p.Expired { // nobody can apply it any more
 		return nil, nil
 	}
-	stale, err := moved(ctx, in.db.Reads, p, about(p, p.Proposal))
+	stale, err := in.moved(ctx, in.db.Reads, p, about(p, p.Proposal))
 	if errors.Is(err, domain.ErrNotFound) { // what it is about is gone
 		stale, err = &PlanStale{Moved: []string{domain.MovedState}, Why: []string{"What the plan is about is gone."}}, nil
 	}

@@ -88,6 +88,11 @@ type Plan struct {
 	ScopeID   *uuid.UUID  `db:"scope_id"`
 	ScopePath *string     `db:"scope_path"`
 	ScopeIDs  []uuid.UUID `db:"scope_ids"` // of all that go
+	// Of a plan that lists what a job would do, such as that: what its action is about, and what the list is made from.
+	ObjectKind *string         `db:"object_kind"`
+	ObjectID   *uuid.UUID      `db:"object_id"` // zeros: the action makes it
+	ObjectName *string         `db:"object_name"`
+	Subject    json.RawMessage `db:"subject"`
 }
 
 // What the check told is large, and read only where it is asked for ($1).
@@ -98,7 +103,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p

@@ -15,6 +15,9 @@ type Reads struct {
 	artifacts *artifacts
 }
 
+// Source is what reads.
+func (r Reads) Source() db.Reader { return r.q }
+
 // DB is the database.
 type DB struct {
 	*db.DB

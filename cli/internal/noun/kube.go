@@ -52,7 +52,7 @@ var cluster = shape.Noun[api.Cluster, api.ClusterFilter]{
 	Operations: func(c api.Cluster) []api.Operation { return c.Operations },
 	Actions: []shape.Action{
 		shape.CreateJob("create-cluster", "name", (*client.Client).CreateCluster),
-		shape.StartWith("delete", "delete-cluster", (*client.Client).DeleteCluster).Typed("confirm"),
+		shape.StartWith("delete", "delete-cluster", (*client.Client).DeleteCluster).Typed("confirm").Listed(),
 		shape.StartWith("add-nodes", "add-cluster-nodes", (*client.Client).AddClusterNodes),
 		shape.Do("upgrades", "get-cluster-upgrades", (*client.Client).ClusterUpgrades).Full(),
 		shape.StartWith("upgrade", "upgrade-cluster", (*client.Client).UpgradeCluster),

@@ -22,6 +22,7 @@ var plan = plans{
 		{Header: "STATE", Value: planState},
 		{Header: "APPROVALS", Value: planApprovals},
 		{Header: "HOST", Value: func(p api.Plan) string { return p.Host }},
+		{Header: "OBJECT", Value: func(p api.Plan) string { return p.ObjectName }},
 		{Header: "UNIT", Value: func(p api.Plan) string { return p.Unit }},
 		{Header: "AGE", Value: func(p api.Plan) string { return show.Ago(p.CreatedAt) }},
 	},

@@ -28,6 +28,7 @@ type Action struct {
 	files    []string     // fields of the body that a file can fill
 	question string       // asked before anything is done; %s is the object
 	confirm  string       // field of the body in which the object's name is typed
+	listed   bool         // its plan lists what the job would do, and plays no playbook
 	full     bool         // show all fields of the answer, not a row of the table
 	do       func(context.Context, *client.Client, string, any, []client.Option) (any, string, error)
 	plan     func(context.Context, *client.Client, string, any, []client.Option) (Plan, string, error)
@@ -148,6 +149,17 @@ func PlannedWith[B any](a Action, f jobWith[B, Plan]) Action {
 func PlannedCreate[B any](a Action, f madeJob[B, Plan]) Action {
 	a.plan = func(ctx context.Context, c *client.Client, _ string, b any, o []client.Option) (Plan, string, error) {
 		return f(c, ctx, *b.(*B), o...) //nolint:forcetypeassert // made of body
+	}
+	return a
+}
+
+// Listed adds --plan to an action whose plan lists what its job would do.
+func (a Action) Listed() Action {
+	a.listed = true
+	route := a.Route
+	a.plan = func(ctx context.Context, c *client.Client, id string, b any, o []client.Option) (Plan, string, error) {
+		p, err := c.PlanOf(ctx, route, id, b, o...)
+		return p, "", err
 	}
 	return a
 }

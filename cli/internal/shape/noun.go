@@ -122,7 +122,7 @@ func (n Noun[T, F]) AllActions() []Action { return n.Actions }
 // OfPlan implements Entry.
 func (n Noun[T, F]) OfPlan(p Plan) string {
 	if n.PlanObject == nil {
-		return ""
+		return p.ObjectID
 	}
 	return n.PlanObject(p)
 }

@@ -98,6 +98,8 @@ func (r *running[T, F]) flags() {
 	}
 	if r.plan != nil {
 		f.BoolVar(&r.asPlan, "plan", false, "change nothing: make a plan and show what would change")
+	}
+	if r.plan != nil && !r.listed {
 		f.IntVar(&r.playbookVersion, "playbook-version", 0, "with --plan: use this version of the playbook instead of the default one")
 	}
 	if !r.New && r.Version != nil {
@@ -309,9 +311,11 @@ func (r *running[T, F]) makePlan(ctx context.Context, c *client.Client, id strin
 	if err != nil {
 		return err
 	}
-	_, failed := r.app.Wait(ctx, c, job, false)
-	if ctx.Err() != nil {
-		return failed
+	var failed error
+	if job != "" { // it checks the plan
+		if _, failed = r.app.Wait(ctx, c, job, false); ctx.Err() != nil {
+			return failed
+		}
 	}
 	if p, err = c.GetPlan(ctx, p.ID); err != nil {
 		return errors.Join(failed, err)
@@ -343,12 +347,19 @@ func (a *App) PrintChanges(p Plan) error {
 	if len(p.Changes) == 0 {
 		return nil
 	}
-	err := show.Table(a.Out, []show.Column[api.PlanChange]{
+	columns := []show.Column[api.PlanChange]{
 		{Header: "ACTION", Value: func(c api.PlanChange) string { return c.Action }},
 		{Header: "KIND", Value: func(c api.PlanChange) string { return c.Kind }},
 		{Header: "NAME", Value: func(c api.PlanChange) string { return c.Name }},
 		{Header: "NOTE", Value: func(c api.PlanChange) string { return c.Note }},
-	}, p.Changes, true)
+	}
+	if p.ObjectKind != "" && p.ScopeID == "" {
+		columns = slices.Concat([]show.Column[api.PlanChange]{{Header: "STEP", Value: func(c api.PlanChange) string { return c.Task }}}, columns[:3],
+			[]show.Column[api.PlanChange]{
+				{Header: "BEFORE", Value: func(c api.PlanChange) string { return c.Before }}, {Header: "AFTER", Value: func(c api.PlanChange) string { return c.After }},
+			}, columns[3:])
+	}
+	err := show.Table(a.Out, columns, p.Changes, true)
 	if p.LeftOut > 0 {
 		fmt.Fprintf(a.Out, "%d more are not kept\n", p.LeftOut)
 	}

@@ -163,7 +163,7 @@ func draw(r *page.Request, status int, v view) error {
 		{Name: "renew-certificates", Label: "Renew certificates", What: "Renews the certificates of the control planes that end within 300 days, and restarts one control plane after the other.", Action: v.Here + "/renew-certificates"},
 		{Name: "snapshot", Label: "Take a snapshot", What: "Takes a snapshot of etcd on a control plane and keeps it here, encrypted. The cluster goes on as it is.", Action: v.Here + "/snapshot"},
 		{Name: "break-glass", Label: "Break the glass", What: "Issues a file of an administrator for an hour at most. It needs a reason.", Href: v.Here + "/break-glass"},
-		{Name: "delete", Label: "Delete", What: "Deletes the cluster with all that is in it, and takes Kubernetes off its hosts.", Action: v.Here + "/delete", Danger: true, Confirm: c.Name, Typed: "the name", Version: c.Version},
+		{Name: "delete", Label: "Delete", What: "Deletes the cluster with all that is in it, and takes Kubernetes off its hosts.", Action: v.Here + "/delete", Danger: true, Plan: true, Confirm: c.Name, Typed: "the name", Version: c.Version},
 	})
 	r.C.Set(fiber.HeaderCacheControl, "no-store") // a key may stand on it
 	return r.Show(page.View{Title: c.Name, Nav: "/clusters", Status: status, Body: showPage(v)})
@@ -258,6 +258,13 @@ func create(r *page.Request) error {
 }
 
 func remove(r *page.Request) error {
+	if r.Planning() { // nothing needs to be typed to look
+		c, err := r.API.GetCluster(r.Ctx, r.Param("id"))
+		if err != nil {
+			return err
+		}
+		return r.GoPlan(r.API.PlanOf(r.Ctx, "delete-cluster", c.ID, api.DeleteCluster{Confirm: c.Name}))
+	}
 	_, job, err := r.API.DeleteCluster(r.Ctx, r.Param("id"), api.DeleteCluster{Confirm: r.Form("confirm")}, r.IfSeen())
 	if err != nil {
 		return err

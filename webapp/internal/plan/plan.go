@@ -94,6 +94,10 @@ func apply(r *page.Request) error {
 	case "cascade-organization", "cascade-project", "cascade-workspace":
 		return applyCascade(r, p)
 	default:
+		if p.ObjectKind != "" {
+			job, err = r.API.ApplyPlan(r.Ctx, p)
+			break
+		}
 		return &api.Problem{Status: fiber.StatusConflict, Code: "unknown_action", Detail: "this web app does not know how to apply a plan of " + p.Action}
 	}
 	if err != nil {
@@ -128,8 +132,19 @@ func typed(p api.Plan) string {
 	case "cascade-organization", "cascade-project", "cascade-workspace":
 		return p.ScopePath[strings.LastIndexByte(p.ScopePath, '/')+1:]
 	default:
+		return confirmed(p)
+	}
+}
+
+// confirmed is the name that the request of a plan repeats; "" where it repeats none.
+func confirmed(p api.Plan) string {
+	var in struct {
+		Confirm string `json:"confirm"`
+	}
+	if p.ObjectKind == "" || json.Unmarshal(p.Request, &in) != nil {
 		return ""
 	}
+	return in.Confirm
 }
 
 // applyCascade begins to delete a scope. The scope's page shows how far that is: the job goes with it.
@@ -162,6 +177,8 @@ func title(p api.Plan) string {
 		words = "allocate " + p.Unit + " to " + p.LoginUser
 	case p.ScopeID != "":
 		words = "delete " + p.ScopePath + " with all that is in it"
+	case p.ObjectKind != "":
+		words += " " + p.ObjectName
 	case p.AllocationID != "":
 		words += " of " + p.LoginUser + " on " + p.Unit
 	default:

@@ -17,7 +17,7 @@ type listView struct {
 
 var planActions = []string{
 	"initialize-host", "refence-host", "relayout-host", "decommission-host", "create-allocation", "replace-allocation-keys", "move-allocation-network", "deallocate", "cascade-organization", "cascade-project",
-	"cascade-workspace", "cross-check",
+	"cascade-workspace", "delete-cluster", "cross-check",
 }
 
 var planStates = []string{"checking", "ready", "failed", "applied", "expired"}
@@ -59,6 +59,7 @@ type detailView struct {
 	Refuse   api.Operation
 	Why      string // it can't be applied
 	Checked  bool
+	Listed   bool // it lists what a job about an object would do
 	Nothing  bool
 	Stops    []api.PlanChange
 	Follows  []api.PlanChange
@@ -77,7 +78,7 @@ type change struct {
 }
 
 func viewOf(p api.Plan) detailView {
-	v := detailView{Plan: p, Checked: p.Counts != nil}
+	v := detailView{Plan: p, Checked: p.Counts != nil, Listed: p.ObjectKind != "" && p.ScopeID == ""}
 	if p.Counts != nil {
 		v.Nothing = *p.Counts == api.PlanCounts{}
 		v.Changing = p.Counts.Create + p.Counts.Change + p.Counts.Remove
@@ -92,11 +93,15 @@ func viewOf(p api.Plan) detailView {
 			v.Follows = append(v.Follows, c)
 			continue
 		}
-		i, ok := at[c.Kind]
+		heading := c.Kind
+		if v.Listed { // in the order of the steps
+			heading = strings.ReplaceAll(c.Task, "_", " ")
+		}
+		i, ok := at[heading]
 		if !ok {
 			i = len(v.Groups)
-			at[c.Kind] = i
-			v.Groups = append(v.Groups, group{Kind: c.Kind})
+			at[heading] = i
+			v.Groups = append(v.Groups, group{Kind: heading})
 		}
 		v.Groups[i].Changes = append(v.Groups[i].Changes, change{c, diff(c.Before, c.After)})
 	}
@@ -104,8 +109,11 @@ func viewOf(p api.Plan) detailView {
 		Label: "Apply this plan", What: "Makes these changes. Kloigos refuses if something has changed since the check.",
 		Action: "/plans/" + p.ID + "/apply", Main: true, Confirm: typed(p), Danger: typed(p) != "", Typed: "the host's name",
 	}
-	if p.Action == "deallocate" {
+	switch {
+	case p.Action == "deallocate":
 		v.Apply.Typed = "the login user"
+	case p.ObjectKind != "":
+		v.Apply.Typed, v.Apply.What = "the name", "Does just this. Kloigos refuses if something has changed since the plan was made."
 	}
 	for _, o := range p.Operations {
 		switch o.Name {
@@ -136,12 +144,15 @@ var signs = map[string]string{"create": "+", "change": "~", "remove": "−"}
 
 var classes = map[string]string{"create": "plan-create", "change": "plan-change", "remove": "plan-remove"}
 
-func movedWord(m string) string {
-	switch m {
-	case "playbook":
+// movedWord says what has changed since a plan was made.
+func movedWord(p api.Plan, m string) string {
+	switch {
+	case m == "playbook":
 		return "Another version of the playbook is the default now."
-	case "variables":
+	case m == "variables":
 		return "The variables of the play have changed."
+	case p.ObjectKind != "":
+		return "What the job would do, or what it depends on, has changed."
 	default:
 		return "The host, its units or the allocation changed, or another job started there."
 	}

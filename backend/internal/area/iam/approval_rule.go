@@ -89,10 +89,12 @@ type Approval struct {
 	Rules  []string // names
 }
 
-// asks tells whether the rule asks for approvals of plans of a kind. A rule about giving units back asks for those of deletions too,
-// which give back all units of a scope.
+// deletes are the kinds of jobs that the deletion of a scope asks for: a rule about one of them asks for approvals of deletions too.
+var deletes = []string{"unit_deallocate", "cluster_delete"}
+
+// asks tells whether the rule asks for approvals of plans of a kind.
 func (r ApprovalRule) asks(kind string) bool {
-	return slices.Contains(r.Kinds, kind) || kind == ScopeDelete.Name && slices.Contains(r.Kinds, "unit_deallocate")
+	return slices.Contains(r.Kinds, kind) || kind == ScopeDelete.Name && slices.ContainsFunc(deletes, func(k string) bool { return slices.Contains(r.Kinds, k) })
 }
 
 // ApprovalFor joins what the rules ask of plans of one kind.

@@ -52,6 +52,7 @@ var ScopeDelete = work.Kind{
 	},
 	Deadline: 48 * time.Hour,
 	Locks:    []string{DeletedRole},
+	Plan:     planDeletion,
 
 	Start:     []work.Move{{Role: DeletedRole, On: deletionBegins}},
 	Cancelled: []work.Move{{Role: DeletedRole, On: deletionStops}},

@@ -80,6 +80,7 @@ var ClusterDelete = work.Kind{
 	Deadline:  deleteWithin,
 	Locks:     []string{ClusterRole},
 	Playbooks: []string{ResetPlaybook},
+	Plan:      planned(deletion),
 
 	Start:   []work.Move{{Role: ClusterRole, On: DeleteRequested}},
 	Failure: []work.Move{{Role: ClusterRole, On: DeleteFailed}},

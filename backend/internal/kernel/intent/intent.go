@@ -6,6 +6,7 @@ package intent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/google/uuid"
@@ -25,8 +26,19 @@ type Call struct {
 
 	Key *Key // nil: the request has none
 
+	// Asks is called at the end of an intent, as soon as its job is asked for. An error of it keeps nothing. nil: the intent is carried out
+	// without a plan.
+	Asks func(ctx context.Context, tx *Tx, a Asked) error
+
 	// Creates says that it adds something to its scope: refused where that is being deleted.
 	Creates bool
+}
+
+// Asked is the job that an intent asks for.
+type Asked struct {
+	Kind    string
+	Subject json.RawMessage // what a plan of it is about; package work reads it
+	Entry   audit.Entry     // its event, with its id
 }
 
 // ErrNoEvent is of an intent that would have changed something untold.

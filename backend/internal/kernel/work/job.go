@@ -19,11 +19,12 @@ type New struct {
 	Kind    string
 	Objects []Object // at least one
 	Args    any      // ids and options only: an attempt reads everything afresh; nil for none
+	Draft   any      // what the plan of the kind lists by beside the objects; kept in plans only. nil for none
 }
 
 // Ask starts a job in the transaction of an intent: its objects take its Start, the
 // job is queued, the event is written with its id, and a repeated request is
-// answered with it.
+// answered with it. A call that only makes a plan ends here, and nothing of it is kept.
 func (r *Registry) Ask(ctx context.Context, tx *intent.Tx, n New, e audit.Entry) (uuid.UUID, error) {
 	id, err := r.Enqueue(ctx, tx.Tx, tx.Call().Actor.Name, tx.Call().Workspace, n)
 	if err != nil {
@@ -33,7 +34,10 @@ func (r *Registry) Ask(ctx context.Context, tx *intent.Tx, n New, e audit.Entry)
 	if err := tx.Event(ctx, e); err != nil {
 		return uuid.Nil, err
 	}
-	return id, tx.Made(ctx, e.ObjectKind, e.ObjectID, id)
+	if err := tx.Made(ctx, e.ObjectKind, e.ObjectID, id); err != nil {
+		return uuid.Nil, err
+	}
+	return id, r.planned(ctx, tx, n, e)
 }
 
 // Enqueue is Ask without an event, for what asks for no person.

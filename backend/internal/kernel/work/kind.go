@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/lifecycle"
 )
@@ -57,6 +58,8 @@ type Kind struct {
 	// ended well, when it failed for good or was cancelled, and when it was cancelled
 	// before anything had begun (nil: as Failure).
 	Start, Success, Failure, Withdrawn []Move
+	// Plan makes plans of such jobs; nil: they have none.
+	Plan *Plan
 	// Cancelled is when a person cancelled it after something had begun; nil: as Failure.
 	Cancelled []Move
 }
@@ -87,6 +90,10 @@ func (k Kind) deadline() time.Duration { return cmp.Or(k.Deadline, time.Hour) }
 type Registry struct {
 	// Bind binds a job to the versions of playbooks that are the defaults now; nil: whoever plays does.
 	Bind func(ctx context.Context, tx *db.Tx, job uuid.UUID, playbooks []string) error
+
+	// Unplanned refuses a job that a person asks for without a plan, where its kind has plans and a rule asks for approvals of them;
+	// nil: none is refused.
+	Unplanned func(ctx context.Context, tx *db.Tx, who audit.Actor, workspace uuid.UUID, kind string) error
 
 	kinds map[string]Kind
 	nouns map[string]Noun

@@ -5692,7 +5692,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5713,7 +5713,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5734,7 +5734,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5755,7 +5755,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5776,7 +5776,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5797,7 +5797,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5814,7 +5814,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -5824,7 +5824,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -5848,7 +5848,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5865,7 +5865,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -5875,7 +5875,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -5896,7 +5896,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5916,7 +5916,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5936,7 +5936,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5956,7 +5956,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -5978,7 +5978,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6000,7 +6000,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6021,7 +6021,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6042,7 +6042,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6063,7 +6063,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -6073,7 +6073,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -6098,7 +6098,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6120,7 +6120,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6142,7 +6142,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6163,7 +6163,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6184,7 +6184,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6205,7 +6205,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -6215,7 +6215,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -6240,7 +6240,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6262,7 +6262,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6284,7 +6284,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6305,7 +6305,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6326,7 +6326,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, COALESCE(p.host_id, '0
        COALESCE(p.playbook_version_id, '00000000-0000-0000-0000-000000000000') AS playbook_version_id, COALESCE(v.playbook, '') AS playbook,
        COALESCE(v.version, 0) AS playbook_version, COALESCE(v.seeded, false) AS seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       p.scope, p.scope_id, p.scope_path, p.scope_ids,
+       p.scope, p.scope_id, p.scope_path, p.scope_ids, p.object_kind, p.object_id, p.object_name, p.subject,
        COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
@@ -6347,7 +6347,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -6357,7 +6357,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND 'unit_deallocate' = ANY(r.kinds))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1

@@ -31,7 +31,7 @@ func (h handlers) clusters() {
 		Name: "apps", KubernetesVersion: "v1.36.3", ControlPlane: []string{"fra1-050"}, Workers: []string{"fra1-051", "fra1-052"},
 	}))
 	httpapi.Register(h.server, "get-cluster", n.Get)
-	httpapi.Register(h.server, "delete-cluster", n.remove, httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
+	httpapi.Register(h.server, "delete-cluster", n.remove, httpapi.OrPlan[api.Cluster](h.server), httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
 	httpapi.Register(h.server, "add-cluster-nodes", n.addNodes, httpapi.Example(api.AddClusterNodes{Workers: []string{"fra1-053"}}))
 	n.upgrades()
 	n.snapshots()
@@ -69,18 +69,28 @@ func (n clusters) create(ctx context.Context, in *httpapi.BodyOf[api.CreateClust
 	return &httpapi.Accepted[api.Cluster]{Location: httpapi.JobURL(made.Job), ETag: out.ETag, Body: out.Body}, nil
 }
 
-func (n clusters) remove(ctx context.Context, in *httpapi.ChangeOf[api.DeleteCluster]) (*httpapi.Accepted[api.Cluster], error) {
+func (n clusters) remove(ctx context.Context, in *struct {
+	httpapi.ChangeOf[api.DeleteCluster]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
 	version, err := in.Version()
 	if err != nil {
 		return nil, err
 	}
-	_, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	c, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
-		return kube.AskDelete(ctx, tx, n.Kinds, ref, version, in.Body.Confirm)
+	return httpapi.PlanOrStart(ctx, n.Noun, in.ListPlanning, action("delete-cluster", c, in.Body), func(tx *intent.Tx) (object, job uuid.UUID, err error) {
+		job, err = kube.AskDelete(ctx, tx, n.Kinds, ref, version, in.Body.Confirm)
+		return c.ID, job, err
 	})
+}
+
+// action is an action on a cluster, as its plan names it.
+func action(route string, c kube.Cluster, body any) httpapi.PlannedAction {
+	return httpapi.PlannedAction{Route: route, Body: body, Noun: kube.ClusterNoun, ID: c.ID, Name: c.Name}
 }
 
 func (n clusters) addNodes(ctx context.Context, in *httpapi.OnOf[api.AddClusterNodes]) (*httpapi.Accepted[api.Cluster], error) {
