@@ -19,7 +19,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         answer = {"members": [{"name": "k1", "peerURLs": ["https://192.0.2.1:2380"], "clientURLs": [HERE]}]}
         if self.path == "/v3/maintenance/status":
-            answer = {"dbSize": "4096", "leader": "7"}
+            answer = {"dbSize": "4096", "leader": "7", "raftAppliedIndex": "41"}
         body = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -55,7 +55,7 @@ func TestEtcdIsAskedWhereItIs(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	want := `{"members": [{"healthy": true, "learner": false, "name": "k1", "peers": ["https://192.0.2.1:2380"], "size": 4096, "why": ""}]}` + "\n"
+	want := `{"members": [{"applied": 41, "healthy": true, "learner": false, "name": "k1", "peers": ["https://192.0.2.1:2380"], "size": 4096, "why": ""}]}` + "\n"
 	if string(out) != want {
 		t.Errorf("%s, want %s", out, want)
 	}

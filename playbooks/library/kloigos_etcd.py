@@ -87,6 +87,7 @@ class Etcd(Work):
             "healthy": False,
             "why": "it has never started",
             "size": 0,
+            "applied": 0,
         }
         for url in member.get("clientURLs", []):
             if not CLIENT_URL.fullmatch(url):
@@ -98,6 +99,7 @@ class Etcd(Work):
                 found["why"] = str(problem)[:200]
                 continue
             found["size"] = int(said.get("dbSize", 0))
+            found["applied"] = int(said.get("raftAppliedIndex", 0))
             found["why"] = "; ".join(said.get("errors", []))[:200]
             if said.get("leader", "0") == "0":
                 found["why"] = "it knows no leader"

@@ -234,3 +234,27 @@ func TestSomeControlPlanesAreNotGivenUp(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestASnapshotWithoutQuorum is taken where a person asks for it, from the member that has most of those that are left.
+func TestASnapshotWithoutQuorum(t *testing.T) {
+	t.Parallel()
+	k, cluster := upgradable(t, []string{"k1", "k2", "k3", "k4", "k5"})
+	h := k.etcdHost(1000)
+	k.sql(`UPDATE hosts SET state = 'lost' WHERE name IN ('k3', 'k4', 'k5')`)
+	h.sick, h.applied = []string{"k1", "k2", "k3"}, map[string]int{"k1": 5, "k2": 9}
+	k.BackendWith(k.work(), queue.Config{})
+	job := k.snapshot()
+	k.Ended(job, domain.JobSucceeded)
+	if !slices.Equal(h.taken, []string{"k2"}) || k.snapshots(cluster)[0].Node != "k2" {
+		t.Errorf("taken on %q", h.taken)
+	}
+	if n := k.count(`SELECT count(*) FROM events WHERE action = 'cluster.snapshot' AND job_id = $1 AND state_after->>'without' = '["k3", "k4", "k5"]'`, job); n != 1 {
+		t.Errorf("%d events", n)
+	}
+	h.mu.Lock()
+	h.applied = nil
+	h.mu.Unlock()
+	if j := k.Ended(k.snapshot(), domain.JobFailed); j.Error.Code != "no_member" || len(h.taken) > 1 {
+		t.Errorf("%+v, taken on %q", j.Error, h.taken)
+	}
+}

@@ -40,6 +40,7 @@ type etcdHost struct {
 	packed  []byte
 	stored  int64                                     // that it claims to have; 0: what it has
 	sick    []string                                  // members that are not well
+	applied map[string]int                            // of those that answer though they are not well
 	part    func(number int64, content []byte) []byte // changes what is sent; nil: nothing is
 	begun   func(ctx context.Context, first int64) <-chan struct{}
 
@@ -84,7 +85,7 @@ func (h *etcdHost) play(ctx context.Context, play ansible.Play, sink func(ansibl
 	case "playbook.yml":
 		all := []any{}
 		for _, name := range []string{"k1", "k2", "k3"} {
-			all = append(all, map[string]any{"name": name, "healthy": !slices.Contains(h.sick, name), "why": "no answer"})
+			all = append(all, map[string]any{"name": name, "healthy": !slices.Contains(h.sick, name), "why": "no answer", "size": h.applied[name], "applied": h.applied[name]})
 		}
 		script.Result = map[string]any{"members": all}
 	case "snapshot.yml":

@@ -41,12 +41,13 @@ func SetSnapshotPlan(ctx context.Context, tx *intent.Tx, ref scope.Ref[Cluster],
 	return tx.Event(ctx, c.entry("set_snapshots", c.Plan().facts(), plan.facts()))
 }
 
-// snapshotJob is a job that takes a snapshot on one of the control planes.
-func (c Cluster) snapshotJob(ctx context.Context, tx *db.Tx) (work.New, error) {
+// snapshotJob is a job that takes a snapshot on one of the control planes. Where the quorum is gone, it does so only if alone allows it.
+func (c Cluster) snapshotJob(ctx context.Context, tx *db.Tx, alone bool) (job work.New, gone []string, err error) {
 	nodes, err := NodesOf(ctx, tx.Reader, c.ID)
 	if err != nil {
-		return work.New{}, fmt.Errorf("list the nodes of a cluster: %w", err)
+		return work.New{}, nil, fmt.Errorf("list the nodes of a cluster: %w", err)
 	}
+	gone = QuorumGone(nodes)
 	var planes []Node
 	for _, n := range nodes {
 		if n.Role == ControlPlane {
@@ -54,8 +55,8 @@ func (c Cluster) snapshotJob(ctx context.Context, tx *db.Tx) (work.New, error) {
 		}
 	}
 	wanted := c.job(ClusterSnapshot.Name, planes)
-	wanted.Args = SnapshotArgs{Snapshot: uuid.New()}
-	return wanted, nil
+	wanted.Args = SnapshotArgs{Snapshot: uuid.New(), Alone: alone && len(gone) > 0}
+	return wanted, gone, nil
 }
 
 // AskSnapshot asks for the job that takes a snapshot of the etcd of a cluster.
@@ -67,11 +68,15 @@ func AskSnapshot(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref s
 	if err := c.CanSnapshot(); err != nil {
 		return uuid.Nil, err
 	}
-	wanted, err := c.snapshotJob(ctx, tx.Tx)
+	wanted, gone, err := c.snapshotJob(ctx, tx.Tx, true)
 	if err != nil {
 		return uuid.Nil, err
 	}
-	return kinds.Ask(ctx, tx, wanted, c.entry("snapshot", nil, nil))
+	var facts map[string]any
+	if len(gone) > 0 {
+		facts = map[string]any{"without": gone}
+	}
+	return kinds.Ask(ctx, tx, wanted, c.entry("snapshot", nil, facts))
 }
 
 // SnapshotDue asks for a snapshot on behalf of a policy, if the plan of the cluster wants one and none was asked for within the last hour.
@@ -87,7 +92,7 @@ func SnapshotDue(ctx context.Context, tx *db.Tx, kinds *work.Registry, cluster u
 	if !c.wantsSnapshot(Newest(taken), time.Now()) {
 		return false, nil
 	}
-	wanted, err := c.snapshotJob(ctx, tx)
+	wanted, _, err := c.snapshotJob(ctx, tx, false)
 	if err != nil {
 		return false, err
 	}

@@ -21,6 +21,9 @@ const (
 // SnapshotArgs are the arguments of a job about a snapshot.
 type SnapshotArgs struct {
 	Snapshot uuid.UUID `json:"snapshot"`
+	// Alone allows one from a member of etcd that is left without a quorum, see QuorumGone. Only a person asks for that: the policy would let it
+	// take the place of older ones.
+	Alone bool `json:"alone,omitempty"`
 }
 
 // ClusterSnapshot is the job that takes a snapshot of etcd. It changes nothing in the cluster, which keeps its state.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/kernel/db"
@@ -61,6 +62,35 @@ func (s steps) removeLost(ctx context.Context, a *work.Attempt) error {
 		return err
 	}
 	return s.tellRoutes(ctx, a, w)
+}
+
+// lastPlane is the control plane whose member of etcd has most, of those that are left without a quorum. A member that was started without the
+// others answers nobody: etcd waits for a leader before it serves.
+func (s steps) lastPlane(ctx context.Context, a *work.Attempt, w world) (found kube.Node, err error) {
+	most, why := int64(-1), ""
+	for _, n := range w.reached() {
+		if n.Role != kube.ControlPlane {
+			continue
+		}
+		members, err := s.etcd(ctx, a, n)
+		if ctx.Err() != nil || work.Waits(err) {
+			return kube.Node{}, err
+		}
+		if err != nil {
+			why += fmt.Sprintf(" %s: %s.", n.Name, strings.TrimSuffix(err.Error(), "."))
+			continue
+		}
+		for _, m := range members {
+			if m.isNode(n) && m.Size > 0 && !m.Learner && m.Applied > most {
+				found, most = n, m.Applied
+			}
+		}
+	}
+	if most < 0 {
+		return kube.Node{}, &work.Error{Code: "no_member", Message: "No member of etcd that is left answers: one that was started without the others does not." + why, NextStep: "Restore an older snapshot without the control planes that are lost."}
+	}
+	a.Log.Note("etcd has no quorum. %s has most of those that are left.", found.Name)
+	return found, nil
 }
 
 // clean takes Kubernetes off the host of a node that is out of the cluster, and forgets the node. On a host that was declared lost nothing is done.

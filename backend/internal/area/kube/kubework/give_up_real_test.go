@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 )
 
 // lost ends the members of etcd on hosts for good, and makes sure that nobody can write any more.
@@ -127,6 +129,15 @@ func TestRealSnapshotWithoutQuorum(t *testing.T) {
 	everywhere := &realRestore{T: t, hosts: hosts}
 	everywhere.words("last")
 	lost(t, left, hosts[0], hosts[2])
+	var said struct{ Members []member }
+	if err := json.Unmarshal(left.must(map[string]any{"state": "status"}), &said); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range said.Members { // it still tells of itself, and that it can't decide
+		if answers := m.Name == "k2"; m.Healthy || answers != (m.Size > 0 && m.Applied > 0) {
+			t.Errorf("%+v", m)
+		}
+	}
 	r := newRestore(t, hosts[1:2])
 	defer left.kubelet()()
 	r.sendAll()
@@ -137,4 +148,18 @@ func TestRealSnapshotWithoutQuorum(t *testing.T) {
 	}
 	left.put("/registry/word", "new")
 	r.words("new")
+}
+
+// TestRealMemberStartedWithoutQuorum gives no snapshot: etcd serves nobody before it has had a leader.
+func TestRealMemberStartedWithoutQuorum(t *testing.T) {
+	t.Parallel()
+	hosts := newHostsOfEtcd(t, 2)
+	hosts[1].Kill()
+	hosts[0].Kill()
+	hosts[0].Launch()
+	for _, params := range []map[string]any{{"state": "status"}, {"state": "snapshot", "snapshot": uuid.New()}} {
+		if answer, err := hosts[0].play(params); err == nil {
+			t.Errorf("%v: %s", params, answer)
+		}
+	}
 }

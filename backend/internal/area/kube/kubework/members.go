@@ -22,8 +22,9 @@ type member struct {
 	Peers   []string `json:"peers"`
 	Learner bool     `json:"learner"`
 	Healthy bool     `json:"healthy"`
-	Why     string   `json:"why"` // it is not healthy
-	Size    int64    `json:"size"`
+	Why     string   `json:"why"`     // it is not healthy
+	Size    int64    `json:"size"`    // 0: it did not answer
+	Applied int64    `json:"applied"` // index of the last entry that its data has
 }
 
 // isNode tells whether it is the member on a node: by its name, or by its address if it has never started.

@@ -79,7 +79,7 @@ func (s steps) takeSnapshot(ctx context.Context, a *work.Attempt) error {
 	if err != nil {
 		return err
 	}
-	n, err := s.wellPlane(ctx, a, w)
+	n, err := s.planeToTake(ctx, a, w)
 	if err != nil {
 		return err
 	}
@@ -101,6 +101,18 @@ func (s steps) takeSnapshot(ctx context.Context, a *work.Attempt) error {
 		return err
 	}
 	return s.record(ctx, a, func(tx *db.Tx) error { return kube.BeginSnapshot(ctx, tx, taken) })
+}
+
+// planeToTake is the control plane that a snapshot is taken on.
+func (s steps) planeToTake(ctx context.Context, a *work.Attempt, w world) (kube.Node, error) {
+	var args kube.SnapshotArgs
+	if err := a.Arguments(&args); err != nil {
+		return kube.Node{}, fmt.Errorf("read the arguments of the job: %w", err)
+	}
+	if gone := kube.QuorumGone(w.nodes); args.Alone && len(gone) > 0 {
+		return s.lastPlane(ctx, a, w)
+	}
+	return s.wellPlane(ctx, a, w)
 }
 
 // wellPlane is a control plane whose member of etcd is well, as another or it itself says.
