@@ -175,3 +175,47 @@ func TestPlanOfAClustersDeletion(t *testing.T) {
 	c.sql(`UPDATE plans SET state = 'ready', applied_job_id = NULL WHERE id = $1`, p.ID)
 	c.coded(c.do(http.MethodPost, "/jobs/"+job+"/retry", nil, bearer(ann)...), "approval_required", "needs a plan")
 }
+
+// TestPlansOfAClustersChanges: each lists what its job would do in the order of its steps, and changes nothing.
+func TestPlansOfAClustersChanges(t *testing.T) {
+	t.Parallel()
+	c := withCluster(t, []string{"k1", "k2", "k3"}, []string{"k4"})
+	c.host("k5")
+	ann := c.operatorOf("ann")
+	before := c.dump()
+	up := api.UpgradeCluster{To: "v1.37.0", Parallel: 1}
+	p := c.plan("/clusters/apps/upgrade", up, ann)
+	if got := lines(p)[4:]; !slices.Equal(got, []string{
+		"upgrade_control_planes|change|cluster_node|k1|v1.36.3|v1.37.0|wave 1, drained", "upgrade_control_planes|change|cluster_node|k2|v1.36.3|v1.37.0|wave 2, drained",
+		"upgrade_control_planes|change|cluster_node|k3|v1.36.3|v1.37.0|wave 3, drained", "upgrade_workers|change|cluster_node|k4|v1.36.3|v1.37.0|wave 4, drained",
+		"finish|change|cluster|apps|v1.36.3|v1.37.0|",
+	}) {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+	leaves := c.plan("/cluster-nodes/k3/remove", api.RemoveClusterNode{Confirm: "k3"}, ann)
+	if got := lines(leaves)[:4]; !slices.Equal(got, []string{
+		"drain|change|cluster_node|k3|control plane, ready, v1.36.3||takes no new pods, and its pods are evicted as far as their disruption budgets allow",
+		"remove|remove|etcd_member|k3|||etcd has 2 then, of which 2 have to be well", "remove|remove|cluster_node|k3|control plane, ready, v1.36.3||",
+		"reset_host|change|host|k3|||Kubernetes is taken off its host",
+	}) {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+	grows := api.AddClusterNodes{Workers: []string{"k5"}}
+	added := c.plan("/clusters/apps/add-nodes", grows, ann)
+	if got := lines(added)[:2]; !slices.Equal(got, []string{
+		"prepare|change|host|k5|||container runtime, programs and images of v1.36.3 are installed", "workers|create|cluster_node|k5||worker, v1.36.3|",
+	}) {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+	replaced := c.plan("/cluster-nodes/k4/replace", api.ReplaceClusterNode{Host: "k5", Confirm: "k4"}, ann)
+	if replaced.ObjectName != "k4" || replaced.Counts.Create != 1 || replaced.Counts.Remove != 1 {
+		t.Errorf("%+v", replaced.Counts)
+	}
+	c.unchanged(before)
+
+	if a := c.apply("/clusters/apps/add-nodes", grows, added.ID, ann); a.status != http.StatusAccepted {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	c.coded(c.apply("/clusters/apps/upgrade", up, p.ID, ann), "plan_stale", "has changed since")
+	c.coded(c.apply("/cluster-nodes/k3/remove", api.RemoveClusterNode{Confirm: "k3"}, leaves.ID, ann), "plan_stale", "has changed since")
+}

@@ -51,12 +51,12 @@ var cluster = shape.Noun[api.Cluster, api.ClusterFilter]{
 	ByName:     true,
 	Operations: func(c api.Cluster) []api.Operation { return c.Operations },
 	Actions: []shape.Action{
-		shape.CreateJob("create-cluster", "name", (*client.Client).CreateCluster),
+		shape.CreateJob("create-cluster", "name", (*client.Client).CreateCluster).Listed(),
 		shape.StartWith("delete", "delete-cluster", (*client.Client).DeleteCluster).Typed("confirm").Listed(),
-		shape.StartWith("add-nodes", "add-cluster-nodes", (*client.Client).AddClusterNodes),
+		shape.StartWith("add-nodes", "add-cluster-nodes", (*client.Client).AddClusterNodes).Listed(),
 		shape.Do("upgrades", "get-cluster-upgrades", (*client.Client).ClusterUpgrades).Full(),
-		shape.StartWith("upgrade", "upgrade-cluster", (*client.Client).UpgradeCluster),
-		shape.Start("renew-certificates", "renew-cluster-certificates", (*client.Client).RenewClusterCertificates),
+		shape.StartWith("upgrade", "upgrade-cluster", (*client.Client).UpgradeCluster).Listed(),
+		shape.Start("renew-certificates", "renew-cluster-certificates", (*client.Client).RenewClusterCertificates).Listed(),
 		shape.Start("snapshot", "take-cluster-snapshot", (*client.Client).TakeClusterSnapshot),
 		shape.DoWith("set-snapshots", "set-cluster-snapshots", (*client.Client).SetClusterSnapshots),
 		shape.DoWith("set-window", "set-cluster-window", (*client.Client).SetClusterWindow),
@@ -83,8 +83,8 @@ var clusterNode = shape.Noun[api.ClusterNode, api.ClusterNodeFilter]{
 	ByName:     true,
 	Operations: func(n api.ClusterNode) []api.Operation { return n.Operations },
 	Actions: []shape.Action{
-		shape.StartWith("remove", "remove-cluster-node", (*client.Client).RemoveClusterNode).Typed("confirm"),
-		shape.StartWith("replace", "replace-cluster-node", (*client.Client).ReplaceClusterNode).Typed("confirm"),
+		shape.StartWith("remove", "remove-cluster-node", (*client.Client).RemoveClusterNode).Typed("confirm").Listed(),
+		shape.StartWith("replace", "replace-cluster-node", (*client.Client).ReplaceClusterNode).Typed("confirm").Listed(),
 	},
 }
 

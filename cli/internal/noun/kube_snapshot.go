@@ -28,7 +28,7 @@ var clusterSnapshot = shape.Noun[api.ClusterSnapshot, api.ClusterSnapshotFilter]
 	Events:     shape.InWorkspace,
 	Operations: func(s api.ClusterSnapshot) []api.Operation { return s.Operations },
 	Actions: []shape.Action{
-		shape.StartWith("restore", "restore-cluster-snapshot", (*client.Client).RestoreClusterSnapshot).Typed("confirm"),
+		shape.StartWith("restore", "restore-cluster-snapshot", (*client.Client).RestoreClusterSnapshot).Typed("confirm").Listed(),
 		shape.Delete("delete-cluster-snapshot", (*client.Client).DeleteClusterSnapshot),
 	},
 }

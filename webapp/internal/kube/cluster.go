@@ -160,7 +160,7 @@ func draw(r *page.Request, status int, v view) error {
 	v.Operations = page.Operations(c.Operations, []ui.Operation{
 		{Name: "kubeconfig", Label: "Get a kubeconfig", What: "Issues a client certificate of your account for one hour.", Action: v.Here + "/kubeconfig", Main: true},
 		{Name: "upgrade", Label: "Upgrade", What: "Shows what an upgrade of Kubernetes would do, and asks for it.", Href: v.Here + "/upgrade"},
-		{Name: "renew-certificates", Label: "Renew certificates", What: "Renews the certificates of the control planes that end within 300 days, and restarts one control plane after the other.", Action: v.Here + "/renew-certificates"},
+		{Name: "renew-certificates", Label: "Renew certificates", What: "Renews the certificates of the control planes that end within 300 days, and restarts one control plane after the other.", Action: v.Here + "/renew-certificates", Plan: true},
 		{Name: "snapshot", Label: "Take a snapshot", What: "Takes a snapshot of etcd on a control plane and keeps it here, encrypted. The cluster goes on as it is.", Action: v.Here + "/snapshot"},
 		{Name: "break-glass", Label: "Break the glass", What: "Issues a file of an administrator for an hour at most. It needs a reason.", Href: v.Here + "/break-glass"},
 		{Name: "delete", Label: "Delete", What: "Deletes the cluster with all that is in it, and takes Kubernetes off its hosts.", Action: v.Here + "/delete", Danger: true, Plan: true, Confirm: c.Name, Typed: "the name", Version: c.Version},
@@ -219,10 +219,22 @@ func addNodes(r *page.Request) error {
 	if role == "control_plane" {
 		in = api.AddClusterNodes{ControlPlane: []string{host}}
 	}
+	if r.Planning() {
+		p, err := r.API.PlanOf(r.Ctx, "add-cluster-nodes", r.Param("id"), in)
+		if err == nil {
+			return r.GoPlan(p, nil)
+		}
+		return wrongNodes(r, host, role, err)
+	}
 	_, job, err := r.API.AddClusterNodes(r.Ctx, r.Param("id"), in, r.Once())
 	if err == nil {
 		return r.GoJob(job, "/clusters/"+r.Param("id"), "")
 	}
+	return wrongNodes(r, host, role, err)
+}
+
+// wrongNodes shows the cluster with what is wrong with a host that was to become a node.
+func wrongNodes(r *page.Request, host, role string, err error) error {
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		return draw(r, status, view{More: ui.Form{Values: url.Values{"host": {host}, "node_role": {role}}, Wrong: wrong}})
 	})
@@ -232,6 +244,9 @@ func removeNode(r *page.Request) error {
 	n, err := r.API.GetClusterNode(r.Ctx, r.Param("node"))
 	if err != nil {
 		return err
+	}
+	if r.Planning() {
+		return r.GoPlan(r.API.PlanOf(r.Ctx, "remove-cluster-node", n.ID, api.RemoveClusterNode{Confirm: n.Name}))
 	}
 	_, job, err := r.API.RemoveClusterNode(r.Ctx, n.ID, api.RemoveClusterNode{Confirm: n.Name}, r.Once())
 	if err != nil {
@@ -247,9 +262,17 @@ func create(r *page.Request) error {
 		f.Values.Set(name, r.Form(name))
 	}
 	_ = r.Bind(&in) // it has texts only
-	_, job, err := r.API.CreateCluster(r.Ctx, in, r.Once())
-	if err == nil {
-		return r.GoJob(job, "/clusters", "")
+	var err error
+	if r.Planning() {
+		var p api.Plan
+		if p, err = r.API.PlanOf(r.Ctx, "create-cluster", "", in); err == nil {
+			return r.GoPlan(p, nil)
+		}
+	} else {
+		var job string
+		if _, job, err = r.API.CreateCluster(r.Ctx, in, r.Once()); err == nil {
+			return r.GoJob(job, "/clusters", "")
+		}
 	}
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		f.Wrong = wrong

@@ -66,7 +66,7 @@ func showSnapshot(r *page.Request) error {
 	v.Up, v.Name, v.Here = []ui.Target{clustersTarget, {Href: "/clusters/" + s.ClusterID, Label: s.Cluster}, snapshotsTarget}, snapshotName(s), "/cluster-snapshots/"+s.ID
 	v.Tone, v.State, v.Means = ui.Good, "kept", "all of it is here, and was read again after it came"
 	v.Operations = page.Operations(s.Operations, []ui.Operation{
-		{Name: "restore", Label: "Restore", What: restoreText(s), Action: v.Here + "/restore" + without(s), Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster"},
+		{Name: "restore", Label: "Restore", What: restoreText(s), Action: v.Here + "/restore" + without(s), Danger: true, Plan: true, Confirm: s.Cluster, Typed: "the name of the cluster"},
 		{Name: "delete", Label: "Delete", What: "Deletes the snapshot. Nothing brings it back.", Action: v.Here + "/delete", Danger: true, Confirm: s.Cluster, Typed: "the name of the cluster", Version: s.Version},
 	})
 	return r.Show(page.View{Title: v.Name, Nav: "/clusters", Body: snapshotPage(v)})
@@ -110,6 +110,13 @@ func removeSnapshot(r *page.Request) error {
 }
 
 func restoreSnapshot(r *page.Request) error {
+	if r.Planning() { // nothing needs to be typed to look
+		s, err := r.API.GetClusterSnapshot(r.Ctx, r.Param("id"))
+		if err != nil {
+			return err
+		}
+		return r.GoPlan(r.API.PlanOf(r.Ctx, "restore-cluster-snapshot", s.ID, api.RestoreClusterSnapshot{Confirm: s.Cluster, Without: strings.Fields(r.Query("without"))}))
+	}
 	s, job, err := r.API.RestoreClusterSnapshot(r.Ctx, r.Param("id"), api.RestoreClusterSnapshot{Confirm: r.Form("confirm"), Without: strings.Fields(r.Query("without"))}, r.Once())
 	if err != nil {
 		return err

@@ -61,9 +61,16 @@ func upgradeCluster(r *page.Request) error {
 		return drawUpgrade(r, fiber.StatusUnprocessableEntity, upgradeView{Form: ui.Form{Values: values, Wrong: ui.Problems{Fields: []ui.FieldProblem{{Field: "parallel", Message: "Use 1 to 10."}}}}})
 	}
 	in.Parallel = parallel
-	_, job, err := r.API.UpgradeCluster(r.Ctx, r.Param("id"), in, r.Once())
-	if err == nil {
-		return r.GoJob(job, "/clusters/"+r.Param("id"), "")
+	if r.Planning() {
+		var p api.Plan
+		if p, err = r.API.PlanOf(r.Ctx, "upgrade-cluster", r.Param("id"), in); err == nil {
+			return r.GoPlan(p, nil)
+		}
+	} else {
+		var job string
+		if _, job, err = r.API.UpgradeCluster(r.Ctx, r.Param("id"), in, r.Once()); err == nil {
+			return r.GoJob(job, "/clusters/"+r.Param("id"), "")
+		}
 	}
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		return drawUpgrade(r, status, upgradeView{Form: ui.Form{Values: values, Wrong: wrong}})
@@ -97,6 +104,9 @@ func windowText(w *api.MaintenanceWindow) string {
 }
 
 func renewCertificates(r *page.Request) error {
+	if r.Planning() {
+		return r.GoPlan(r.API.PlanOf(r.Ctx, "renew-cluster-certificates", r.Param("id"), nil))
+	}
 	_, job, err := r.API.RenewClusterCertificates(r.Ctx, r.Param("id"), r.Once())
 	if err != nil {
 		return err

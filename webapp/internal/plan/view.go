@@ -17,7 +17,8 @@ type listView struct {
 
 var planActions = []string{
 	"initialize-host", "refence-host", "relayout-host", "decommission-host", "create-allocation", "replace-allocation-keys", "move-allocation-network", "deallocate", "cascade-organization", "cascade-project",
-	"cascade-workspace", "delete-cluster", "cross-check",
+	"cascade-workspace", "create-cluster", "delete-cluster", "add-cluster-nodes", "remove-cluster-node", "replace-cluster-node", "upgrade-cluster", "renew-cluster-certificates",
+	"restore-cluster-snapshot", "cross-check",
 }
 
 var planStates = []string{"checking", "ready", "failed", "applied", "expired"}

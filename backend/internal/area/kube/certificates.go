@@ -38,7 +38,7 @@ type CertificatesArgs struct {
 
 // ClusterRenew is the job that renews the certificates of control planes.
 var ClusterRenew = change("cluster_renew_certificates", "renews the certificates of the control planes and restarts them, one after the other",
-	[]string{CertsPlaybook, EtcdPlaybook}, []work.Step{
+	[]string{CertsPlaybook, EtcdPlaybook}, planned(renewal), []work.Step{
 		{Name: RenewStep, Means: "renew the certificates of one control plane after the other, each while all members of etcd are well", Within: playsWithin},
 	})
 

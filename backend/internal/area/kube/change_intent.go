@@ -36,7 +36,9 @@ func AskAddNodes(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref s
 	if err != nil {
 		return uuid.Nil, err
 	}
-	return kinds.Ask(ctx, tx, c.job(ClusterAddNodes.Name, slices.Concat(added, present)), c.entry("add_nodes", nil, map[string]any{"hosts": names(added)}))
+	wanted := c.job(ClusterAddNodes.Name, slices.Concat(added, present))
+	wanted.Draft = nodesPlan{Comes: comers(added)}
+	return kinds.Ask(ctx, tx, wanted, c.entry("add_nodes", nil, map[string]any{"hosts": names(added)}))
 }
 
 // AskRemoveNode asks for the job that takes a node out of its cluster. confirm repeats its name.
@@ -45,7 +47,9 @@ func AskRemoveNode(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref
 	if err != nil {
 		return uuid.Nil, err
 	}
-	return kinds.Ask(ctx, tx, c.job(ClusterRemoveNode.Name, present), c.entry("remove_node", map[string]any{"node": n.Name, "role": n.Role}, nil))
+	wanted := c.job(ClusterRemoveNode.Name, present)
+	wanted.Draft = nodesPlan{Leaves: n.ID}
+	return kinds.Ask(ctx, tx, wanted, c.entry("remove_node", map[string]any{"node": n.Name, "role": n.Role}, nil))
 }
 
 // AskReplaceNode asks for the job that joins another host in the role of a node, and then takes the node out.
@@ -72,7 +76,9 @@ func AskReplaceNode(ctx context.Context, tx *intent.Tx, kinds *work.Registry, re
 		return uuid.Nil, err
 	}
 	told := c.entry("replace_node", map[string]any{"node": n.Name, "role": n.Role}, map[string]any{"node": added[0].Name})
-	return kinds.Ask(ctx, tx, c.job(ClusterReplaceNode.Name, slices.Concat(added, present)), told)
+	wanted := c.job(ClusterReplaceNode.Name, slices.Concat(added, present))
+	wanted.Draft = nodesPlan{Comes: comers(added), Leaves: n.ID}
+	return kinds.Ask(ctx, tx, wanted, told)
 }
 
 // changeable is a cluster that a job can change, with its nodes, held until the transaction ends.

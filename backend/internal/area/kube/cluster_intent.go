@@ -75,7 +75,11 @@ func CreateCluster(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, kind
 	}
 	facts := made.facts()
 	facts["hosts"] = names(nodes)
-	job, err = kinds.Ask(ctx, tx, made.job(ClusterCreate.Name, nodes), made.entry("create", nil, facts))
+	wanted := made.job(ClusterCreate.Name, nodes)
+	wanted.Draft = nodesPlan{
+		Comes: comers(nodes), Name: made.Name, Version: made.KubeVersion, Endpoint: made.Endpoint, PodRange: made.PodRange, ServiceRange: made.ServiceRange,
+	}
+	job, err = kinds.Ask(ctx, tx, wanted, made.entry("create", nil, facts))
 	return made.ID, job, err
 }
 

@@ -63,6 +63,7 @@ var ClusterCreate = work.Kind{
 	Deadline:  createWithin,
 	Locks:     []string{ClusterRole},
 	Playbooks: []string{PreparePlaybook, InitPlaybook, JoinPlaybook, EtcdPlaybook},
+	Plan:      planned(creation),
 
 	Start:   []work.Move{{Role: ClusterRole, On: CreateRequested}},
 	Success: []work.Move{{Role: ClusterRole, On: CreateSucceeded}},

@@ -28,7 +28,7 @@ const (
 
 // ClusterRestore is the job that puts the etcd of a cluster back to a snapshot. Nothing stops before every control plane has the whole snapshot
 // and etcdutl has made a data directory of it. Nothing starts on new data before all have it in its place.
-var ClusterRestore = change("cluster_restore", "puts etcd back to a snapshot: what the cluster was told since then is gone", []string{EtcdPlaybook, PreparePlaybook, ResetPlaybook}, []work.Step{
+var ClusterRestore = change("cluster_restore", "puts etcd back to a snapshot: what the cluster was told since then is gone", []string{EtcdPlaybook, PreparePlaybook, ResetPlaybook}, planned(restoring), []work.Step{
 	{Name: CheckPlanesStep, Means: "ask every control plane whether a restore can work there, and for the versions of its etcd", Within: playsWithin},
 	{Name: SendPartsStep, Means: "send the snapshot to every control plane, in parts", Within: playsWithin},
 	{Name: MakeDataStep, Means: "make a data directory of it on each, for all members together", Within: playsWithin},
@@ -106,7 +106,8 @@ func AskRestore(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref sc
 		return uuid.Nil, bad.OrNil()
 	}
 	wanted := c.job(ClusterRestore.Name, nodes)
-	wanted.Args = RestoreArgs{Snapshot: s.ID, Without: ids(gone)}
+	args := RestoreArgs{Snapshot: s.ID, Without: ids(gone)}
+	wanted.Args, wanted.Draft = args, args
 	facts := map[string]any{"snapshot": s.ID, "stops": names(stay), "begun_at": s.BegunAt.UTC().Format(time.RFC3339), "sha256": s.SHA256}
 	if len(gone) > 0 {
 		facts["without"] = names(gone)

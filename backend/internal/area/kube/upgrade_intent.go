@@ -57,7 +57,7 @@ func AskUpgrade(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref sc
 		tx.Touch(NodeNoun, n.ID)
 	}
 	wanted := c.job(ClusterUpgrade.Name, nodes)
-	wanted.Args = UpgradeArgs{Parallel: draft.Parallel}
+	wanted.Args, wanted.Draft = UpgradeArgs{Parallel: draft.Parallel}, upgradePlan{To: to.Name, Parallel: draft.Parallel}
 	facts := map[string]any{"kubernetes_version": to.Name, "parallel": draft.Parallel}
 	if draft.Now && c.windowOpen(time.Now()) != nil {
 		facts["outside_of_window"] = true

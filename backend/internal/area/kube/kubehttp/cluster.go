@@ -14,6 +14,7 @@ import (
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
 )
 
 // clusters is the routes of clusters that are not those of every noun.
@@ -27,15 +28,15 @@ func (h handlers) clusters() {
 		Server: h.server, Engine: h.Engine, Find: kube.FindCluster, Present: presentCluster, Version: func(c kube.Cluster) int64 { return c.Version },
 	}, h}
 	httpapi.Register(h.server, "list-clusters", h.listClusters, httpapi.Sorted(kube.ClusterSorting))
-	httpapi.Register(h.server, "create-cluster", n.create, httpapi.Example(api.CreateCluster{
+	httpapi.Register(h.server, "create-cluster", n.create, httpapi.OrPlan[api.Cluster](h.server), httpapi.Example(api.CreateCluster{
 		Name: "apps", KubernetesVersion: "v1.36.3", ControlPlane: []string{"fra1-050"}, Workers: []string{"fra1-051", "fra1-052"},
 	}))
 	httpapi.Register(h.server, "get-cluster", n.Get)
 	httpapi.Register(h.server, "delete-cluster", n.remove, httpapi.OrPlan[api.Cluster](h.server), httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
-	httpapi.Register(h.server, "add-cluster-nodes", n.addNodes, httpapi.Example(api.AddClusterNodes{Workers: []string{"fra1-053"}}))
+	httpapi.Register(h.server, "add-cluster-nodes", n.addNodes, httpapi.OrPlan[api.Cluster](h.server), httpapi.Example(api.AddClusterNodes{Workers: []string{"fra1-053"}}))
 	n.upgrades()
 	n.snapshots()
-	httpapi.Register(h.server, "renew-cluster-certificates", n.renew)
+	httpapi.Register(h.server, "renew-cluster-certificates", n.renew, httpapi.OrPlan[api.Cluster](h.server))
 	httpapi.Register(h.server, "break-glass", n.breakGlass, httpapi.Example(api.BreakGlass{Reason: "The nodes do not come back, and nobody with a role is there."}))
 	httpapi.Register(h.server, "issue-kubeconfig", n.issue, httpapi.Example(api.IssueKubeconfig{Hours: 1}))
 }
@@ -50,23 +51,20 @@ func (h handlers) listClusters(ctx context.Context, in *struct{ api.ClusterFilte
 		presentCluster)
 }
 
-func (n clusters) create(ctx context.Context, in *httpapi.BodyOf[api.CreateCluster]) (*httpapi.Accepted[api.Cluster], error) {
+func (n clusters) create(ctx context.Context, in *struct {
+	httpapi.BodyOf[api.CreateCluster]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
 	b := in.Body
-	made, err := n.Once(ctx, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
+	of := httpapi.PlannedAction{Route: "create-cluster", Body: b, Noun: kube.ClusterNoun, Name: b.Name}
+	return httpapi.PlanOrStart(ctx, n.Noun, in.ListPlanning, of, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
 		return kube.CreateCluster(ctx, tx, n.Keys, n.Kinds, kube.ClusterDraft{
 			Name: b.Name, KubeVersion: b.KubernetesVersion, ControlPlane: b.ControlPlane, Workers: b.Workers, Endpoint: b.Endpoint,
 			PodRange: cmp.Or(b.PodRange, kube.DefaultPodRange), ServiceRange: cmp.Or(b.ServiceRange, kube.DefaultServiceRange),
 			OIDC: kube.OIDC{Issuer: b.OIDCIssuer, ClientID: b.OIDCClientID, UsernameClaim: b.OIDCUsernameClaim, GroupsClaim: b.OIDCGroupsClaim},
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	out, err := n.Show(ctx, made.Object)
-	if err != nil {
-		return nil, err
-	}
-	return &httpapi.Accepted[api.Cluster]{Location: httpapi.JobURL(made.Job), ETag: out.ETag, Body: out.Body}, nil
 }
 
 func (n clusters) remove(ctx context.Context, in *struct {
@@ -78,27 +76,30 @@ func (n clusters) remove(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	c, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	return n.planOrStart(ctx, in.ID, in.ListPlanning, "delete-cluster", in.Body, func(tx *intent.Tx, ref scope.Ref[kube.Cluster]) (uuid.UUID, error) {
+		return kube.AskDelete(ctx, tx, n.Kinds, ref, version, in.Body.Confirm)
+	})
+}
+
+// planOrStart makes a plan of an action on a cluster, or asks for its job.
+func (n clusters) planOrStart(ctx context.Context, id string, how api.ListPlanning, route string, body any, ask func(*intent.Tx, scope.Ref[kube.Cluster]) (uuid.UUID, error)) (*httpapi.Planned, error) {
+	c, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), id)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.PlanOrStart(ctx, n.Noun, in.ListPlanning, action("delete-cluster", c, in.Body), func(tx *intent.Tx) (object, job uuid.UUID, err error) {
-		job, err = kube.AskDelete(ctx, tx, n.Kinds, ref, version, in.Body.Confirm)
+	of := httpapi.PlannedAction{Route: route, Body: body, Noun: kube.ClusterNoun, ID: c.ID, Name: c.Name}
+	return httpapi.PlanOrStart(ctx, n.Noun, how, of, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
+		job, err = ask(tx, ref)
 		return c.ID, job, err
 	})
 }
 
-// action is an action on a cluster, as its plan names it.
-func action(route string, c kube.Cluster, body any) httpapi.PlannedAction {
-	return httpapi.PlannedAction{Route: route, Body: body, Noun: kube.ClusterNoun, ID: c.ID, Name: c.Name}
-}
-
-func (n clusters) addNodes(ctx context.Context, in *httpapi.OnOf[api.AddClusterNodes]) (*httpapi.Accepted[api.Cluster], error) {
-	_, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+func (n clusters) addNodes(ctx context.Context, in *struct {
+	httpapi.OnOf[api.AddClusterNodes]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
+	return n.planOrStart(ctx, in.ID, in.ListPlanning, "add-cluster-nodes", in.Body, func(tx *intent.Tx, ref scope.Ref[kube.Cluster]) (uuid.UUID, error) {
 		return kube.AskAddNodes(ctx, tx, n.Kinds, ref, kube.NodesDraft{ControlPlane: in.Body.ControlPlane, Workers: in.Body.Workers})
 	})
 }

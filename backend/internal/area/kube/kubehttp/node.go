@@ -11,6 +11,7 @@ import (
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
 )
 
 // nodes is the routes of nodes that are not those of every noun.
@@ -25,26 +26,39 @@ func (h handlers) nodes() {
 	}, h}
 	httpapi.Register(h.server, "list-cluster-nodes", h.listNodes, httpapi.Sorted(kube.NodeSorting))
 	httpapi.Register(h.server, "get-cluster-node", n.Get)
-	httpapi.Register(h.server, "remove-cluster-node", n.remove, httpapi.Example(api.RemoveClusterNode{Confirm: "fra1-051"}))
-	httpapi.Register(h.server, "replace-cluster-node", n.replace, httpapi.Example(api.ReplaceClusterNode{Host: "fra1-053", Confirm: "fra1-051"}))
+	httpapi.Register(h.server, "remove-cluster-node", n.remove, httpapi.OrPlan[api.ClusterNode](h.server), httpapi.Example(api.RemoveClusterNode{Confirm: "fra1-051"}))
+	httpapi.Register(h.server, "replace-cluster-node", n.replace, httpapi.OrPlan[api.ClusterNode](h.server), httpapi.Example(api.ReplaceClusterNode{Host: "fra1-053", Confirm: "fra1-051"}))
 }
 
-func (n nodes) remove(ctx context.Context, in *httpapi.OnOf[api.RemoveClusterNode]) (*httpapi.Accepted[api.ClusterNode], error) {
-	_, ref, err := kube.FindNode(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+func (n nodes) remove(ctx context.Context, in *struct {
+	httpapi.OnOf[api.RemoveClusterNode]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
+	return n.planOrStart(ctx, in.ID, in.ListPlanning, "remove-cluster-node", in.Body, func(tx *intent.Tx, ref scope.Ref[kube.Node]) (uuid.UUID, error) {
 		return kube.AskRemoveNode(ctx, tx, n.Kinds, ref, in.Body.Confirm)
 	})
 }
 
-func (n nodes) replace(ctx context.Context, in *httpapi.OnOf[api.ReplaceClusterNode]) (*httpapi.Accepted[api.ClusterNode], error) {
-	_, ref, err := kube.FindNode(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+// planOrStart makes a plan of an action on a node, or asks for its job.
+func (n nodes) planOrStart(ctx context.Context, id string, how api.ListPlanning, route string, body any, ask func(*intent.Tx, scope.Ref[kube.Node]) (uuid.UUID, error)) (*httpapi.Planned, error) {
+	found, ref, err := kube.FindNode(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), id)
 	if err != nil {
 		return nil, err
 	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+	of := httpapi.PlannedAction{Route: route, Body: body, Noun: kube.NodeNoun, ID: found.ID, Name: found.Name}
+	return httpapi.PlanOrStart(ctx, n.Noun, how, of, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
+		job, err = ask(tx, ref)
+		return found.ID, job, err
+	})
+}
+
+func (n nodes) replace(ctx context.Context, in *struct {
+	httpapi.OnOf[api.ReplaceClusterNode]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
+	return n.planOrStart(ctx, in.ID, in.ListPlanning, "replace-cluster-node", in.Body, func(tx *intent.Tx, ref scope.Ref[kube.Node]) (uuid.UUID, error) {
 		return kube.AskReplaceNode(ctx, tx, n.Kinds, ref, in.Body.Host, in.Body.Confirm)
 	})
 }

@@ -3,6 +3,7 @@ package kubehttp
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,13 +21,19 @@ type snapshotRoutes struct {
 	handlers
 }
 
-func (n snapshotRoutes) restore(ctx context.Context, in *httpapi.OnOf[api.RestoreClusterSnapshot]) (*httpapi.Accepted[api.ClusterSnapshot], error) {
-	_, ref, err := kube.FindSnapshot(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+func (n snapshotRoutes) restore(ctx context.Context, in *struct {
+	httpapi.OnOf[api.RestoreClusterSnapshot]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
+	s, ref, err := kube.FindSnapshot(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
-		return kube.AskRestore(ctx, tx, n.Kinds, ref, kube.RestoreDraft{Confirm: in.Body.Confirm, Without: in.Body.Without, EndpointMoved: in.Body.EndpointMoved})
+	of := httpapi.PlannedAction{Route: "restore-cluster-snapshot", Body: in.Body, Noun: kube.SnapshotNoun, ID: s.ID, Name: s.Cluster + " of " + s.BegunAt.UTC().Format(time.RFC3339)}
+	return httpapi.PlanOrStart(ctx, n.Noun, in.ListPlanning, of, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
+		job, err = kube.AskRestore(ctx, tx, n.Kinds, ref, kube.RestoreDraft{Confirm: in.Body.Confirm, Without: in.Body.Without, EndpointMoved: in.Body.EndpointMoved})
+		return s.ID, job, err
 	})
 }
 
@@ -36,7 +43,7 @@ func (h handlers) snapshots() {
 	}, h}
 	httpapi.Register(h.server, "list-cluster-snapshots", h.listSnapshots, httpapi.Sorted(kube.SnapshotSorting))
 	httpapi.Register(h.server, "get-cluster-snapshot", n.Get)
-	httpapi.Register(h.server, "restore-cluster-snapshot", n.restore, httpapi.Example(api.RestoreClusterSnapshot{Confirm: "apps"}))
+	httpapi.Register(h.server, "restore-cluster-snapshot", n.restore, httpapi.OrPlan[api.ClusterSnapshot](h.server), httpapi.Example(api.RestoreClusterSnapshot{Confirm: "apps"}))
 	httpapi.Register(h.server, "delete-cluster-snapshot", n.Delete(kube.DeleteSnapshot))
 }
 

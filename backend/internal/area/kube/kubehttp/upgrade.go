@@ -17,7 +17,7 @@ import (
 
 func (n clusters) upgrades() {
 	httpapi.Register(n.server, "get-cluster-upgrades", n.plans)
-	httpapi.Register(n.server, "upgrade-cluster", n.upgrade, httpapi.Example(api.UpgradeCluster{To: "v1.37.0", Parallel: 2}))
+	httpapi.Register(n.server, "upgrade-cluster", n.upgrade, httpapi.OrPlan[api.Cluster](n.server), httpapi.Example(api.UpgradeCluster{To: "v1.37.0", Parallel: 2}))
 	httpapi.Register(n.server, "set-cluster-window", httpapi.Update(n.Noun, setWindow), httpapi.Example(api.SetClusterWindow{Days: []string{"sat", "sun"}, From: "22:00", To: "04:00"}))
 }
 
@@ -45,12 +45,12 @@ func (n clusters) plans(ctx context.Context, in *httpapi.ByID) (*httpapi.Object[
 	return &httpapi.Object[api.ClusterUpgrades]{Body: out}, nil
 }
 
-func (n clusters) upgrade(ctx context.Context, in *httpapi.OnOf[api.UpgradeCluster]) (*httpapi.Accepted[api.Cluster], error) {
-	_, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+func (n clusters) upgrade(ctx context.Context, in *struct {
+	httpapi.OnOf[api.UpgradeCluster]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
+	return n.planOrStart(ctx, in.ID, in.ListPlanning, "upgrade-cluster", in.Body, func(tx *intent.Tx, ref scope.Ref[kube.Cluster]) (uuid.UUID, error) {
 		return kube.AskUpgrade(ctx, tx, n.Kinds, ref, kube.UpgradeDraft{To: in.Body.To, Parallel: cmp.Or(in.Body.Parallel, kube.DefaultParallel), Now: in.Body.Now})
 	})
 }
@@ -67,10 +67,12 @@ func presentWindow(w rollout.Window) *api.MaintenanceWindow {
 	return &api.MaintenanceWindow{Days: w.Days, From: w.From, To: w.To}
 }
 
-func (n clusters) renew(ctx context.Context, in *httpapi.ByID) (*httpapi.Accepted[api.Cluster], error) {
-	_, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) { return kube.AskRenew(ctx, tx, n.Kinds, ref) })
+func (n clusters) renew(ctx context.Context, in *struct {
+	httpapi.ByID
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
+	return n.planOrStart(ctx, in.ID, in.ListPlanning, "renew-cluster-certificates", nil, func(tx *intent.Tx, ref scope.Ref[kube.Cluster]) (uuid.UUID, error) {
+		return kube.AskRenew(ctx, tx, n.Kinds, ref)
+	})
 }

@@ -36,11 +36,11 @@ func Handlers(config Config) work.Handlers {
 			kube.PrepareStep: s.prepare, kube.MembersStep: s.members, kube.WorkersStep: s.workers, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
 		},
 		kube.ClusterRemoveNode.Name: {
-			kube.DrainStep: s.drain, kube.RemoveStep: s.remove, kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+			kube.DrainStep: s.drain, kube.RemoveStep: s.remove, kube.ResetHostStep: s.resetLeaving, kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
 		},
 		kube.ClusterReplaceNode.Name: {
 			kube.PrepareStep: s.prepare, kube.MembersStep: s.members, kube.WorkersStep: s.workers, kube.DrainStep: s.drain, kube.RemoveStep: s.remove,
-			kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+			kube.ResetHostStep: s.resetLeaving, kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
 		},
 		kube.ClusterRenew.Name: {kube.RenewStep: s.renewCertificates},
 		kube.ClusterSnapshot.Name: {
