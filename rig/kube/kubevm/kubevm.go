@@ -58,8 +58,10 @@ const (
 	gateway   = "10.0.2.2" // this machine, as the VM sees it
 )
 
-// Times that are three times what was seen.
+// Times that are three times what was seen. Where backends are killed, a step may take killTimes as long: each kill costs a lease and a play.
 const (
+	killTimes = 3
+
 	createTime  = 45 * time.Minute
 	podTime     = 8 * time.Minute
 	upgradeTime = 30 * time.Minute
@@ -108,7 +110,11 @@ func Run(ctx context.Context, options Options) (err error) {
 	defer func() { err = errors.Join(err, r.stopWorker(), r.Down()) }()
 	for _, step := range r.steps() {
 		err := r.Stages().Do(step.name, func() error {
-			ctx, cancel := context.WithTimeout(ctx, step.time)
+			limit := step.time
+			if options.Kill {
+				limit *= killTimes
+			}
+			ctx, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
 			return step.run(ctx)
 		})
