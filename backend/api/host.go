@@ -12,7 +12,7 @@ type Host struct {
 	AdminUser        string            `json:"admin_user" doc:"SSH user with passwordless sudo"`
 	Region           string            `json:"region"`
 	Zone             string            `json:"zone"`
-	Networks         []string          `json:"networks" nullable:"false" doc:"networks whose addresses its units can get"`
+	Networks         []string          `json:"networks" nullable:"false" doc:"networks whose addresses its units can get: names, and ids of shared networks"`
 	Labels           map[string]string `json:"labels" nullable:"false"`
 	Profile          string            `json:"profile" enum:"minimal,standard,build" doc:"set of packages for tenants"`
 	Purpose          string            `json:"purpose" enum:"units,kubernetes" doc:"units: it is cut into compute units; kubernetes: all of it is a node of a cluster"`
@@ -146,7 +146,7 @@ type RegisterHost struct {
 	AdminUser       string            `json:"admin_user,omitempty" maxLength:"32" default:"root" doc:"SSH user; needs passwordless sudo unless it is root"`
 	Region          string            `json:"region,omitempty" maxLength:"63"`
 	Zone            string            `json:"zone,omitempty" maxLength:"63"`
-	Networks        []string          `json:"networks,omitempty" maxItems:"32" doc:"networks whose addresses its units can get; default: the network default"`
+	Networks        []string          `json:"networks,omitempty" maxItems:"32" doc:"networks whose addresses its units can get: names of networks of the workspace, and ids of shared networks; default: the network default"`
 	Labels          map[string]string `json:"labels,omitempty"`
 	Profile         string            `json:"profile,omitempty" enum:"minimal,standard,build" default:"minimal"`
 	Purpose         string            `json:"purpose,omitempty" enum:"units,kubernetes" doc:"units: it is cut into compute units; kubernetes: all of it is a node of a cluster; default: what its workspace is for"`
@@ -161,7 +161,7 @@ type UpdateHost struct {
 	HostKey  *string            `json:"host_key,omitempty" maxLength:"16384" nullable:"false" doc:"only with a new address or port: the host key to expect there instead of the confirmed one"`
 	Region   *string            `json:"region,omitempty" maxLength:"63" nullable:"false" doc:"an empty text removes it"`
 	Zone     *string            `json:"zone,omitempty" maxLength:"63" nullable:"false" doc:"an empty text removes it"`
-	Networks *[]string          `json:"networks,omitempty" minItems:"1" maxItems:"32" nullable:"false" doc:"networks whose addresses its units can get; a network in use by an allocation of the host cannot be left out"`
+	Networks *[]string          `json:"networks,omitempty" minItems:"1" maxItems:"32" nullable:"false" doc:"networks whose addresses its units can get, names or ids of shared networks; a network in use by an allocation of the host cannot be left out"`
 	Labels   *map[string]string `json:"labels,omitempty" nullable:"false" doc:"replaces all labels"`
 	Profile  *string            `json:"profile,omitempty" enum:"minimal,standard,build" nullable:"false" doc:"set of packages for tenants; installed at the next initialization"`
 	Purpose  *string            `json:"purpose,omitempty" enum:"units,kubernetes" nullable:"false" doc:"only before the host is initialized and without a layout"`

@@ -16,7 +16,13 @@ func (w *world) networks() {
 		}
 	}
 	w.zoneGrants(at)
-	t.add(w.id(), w.workspace, "storage", "Between the disk shelves", "10.90.0.0/16", at, at)
+	storage, theirs := w.id(), w.id()
+	t.add(storage, w.workspace, "storage", "Between the disk shelves", "10.90.0.0/16", at, at)
+	t.add(theirs, w.acmeLive, "shop-floor", "Ground floor", "10.91.0.0/24", at, at)
+	lent := &table{name: "network_grants", columns: []string{"id", "workspace_id", "network_id", "scope", "scope_id", "addresses", "created_by", "created_at", "updated_at"}}
+	w.more = append(w.more, lent)
+	lent.add(w.id(), w.workspace, storage, "organization", w.acmeID, int64(20), "admin", at, at)
+	lent.add(w.id(), w.acmeLive, theirs, "organization", w.org, nil, ownerOfAcme, at, at)
 }
 
 // zoneGrants shares a part of a zone with acme, and one of acme with everybody here.

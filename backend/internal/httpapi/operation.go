@@ -22,6 +22,7 @@ var operationRoutes = map[reflect.Type]map[string]string{
 	reflect.TypeFor[api.Agent]():         {"revoke": "revoke-agent", "quarantine": "quarantine-agent", "release": "release-agent"},
 	reflect.TypeFor[api.Channel]():       {"change": "change-channel", "test": "test-channel", "delete": "delete-channel"},
 	reflect.TypeFor[api.DNSZone]():       {"change": "change-dns-zone", "synchronize": "sync-dns-zone", "confirm": "confirm-dns-plan", "delete": "delete-dns-zone"},
+	reflect.TypeFor[api.NetworkGrant]():  {"change": "change-network-grant", "delete": "delete-network-grant"},
 	reflect.TypeFor[api.DNSZoneGrant]():  {"change": "change-dns-zone-grant", "delete": "delete-dns-zone-grant", "remove-names": "remove-dns-zone-names"},
 	reflect.TypeFor[api.SharedDNSZone](): {"name-allocations": "name-in-shared-dns-zone", "stop-naming": "name-in-shared-dns-zone"},
 	reflect.TypeFor[api.HostGrant]():     {"change": "change-host-grant", "delete": "delete-host-grant"},

@@ -143,7 +143,7 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, call Call, id uuid.U
 	if err != nil {
 		return uuid.Nil, err
 	}
-	address, network, err := takeAddress(ctx, tx, unit.WorkspaceID, id, r.Network, unit)
+	address, network, err := takeAddress(ctx, tx, id, r.Network, unit)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -241,7 +241,7 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, call Call, 
 	if err != nil {
 		return uuid.Nil, uuid.Nil, err
 	}
-	ok, err = tx.ReserveThisAddress(ctx, unit.WorkspaceID, p.Proposal.Network, p.Proposal.Address, *p.AllocationID)
+	ok, err = takeThisAddress(ctx, tx, *p.AllocationID, *p.Proposal, unit)
 	if err != nil {
 		return uuid.Nil, uuid.Nil, fmt.Errorf("reserve address: %w", err)
 	}
@@ -267,13 +267,16 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, call Call, 
 	return *p.AllocationID, jobID, err
 }
 
-func takeAddress(ctx context.Context, tx *store.Tx, workspace, allocation uuid.UUID, wanted string, unit store.Picked) (address, network string, err error) {
+func takeAddress(ctx context.Context, tx *store.Tx, allocation uuid.UUID, wanted string, unit store.Picked) (address, network string, err error) {
 	networks := unit.Networks
 	if wanted != "" {
 		networks = []string{wanted}
 	}
+	if unit.Lent {
+		return borrowAddress(ctx, tx, allocation, networks, unit.WorkspaceID)
+	}
 	for _, n := range networks {
-		address, ok, err := tx.ReserveAddress(ctx, workspace, n, allocation)
+		address, ok, err := tx.ReserveAddress(ctx, unit.WorkspaceID, n, allocation)
 		if err != nil {
 			return "", "", fmt.Errorf("reserve address: %w", err)
 		}
@@ -349,6 +352,8 @@ func nearest(e store.Explanation, w store.Wanted) string {
 		return "Probe the hosts: their facts say what they lack for networks of units. Or set KLOIGOS_UNIT_NETWORK to auto."
 	case "network":
 		return fmt.Sprintf("Leave out network %q.", w.Network)
+	case "network_grant":
+		return "Ask for more addresses of a shared network that the hosts carry, or let them carry one of this workspace."
 	case "address":
 		return "Add addresses to a pool of a network that the hosts carry."
 	case "host_state":

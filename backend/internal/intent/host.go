@@ -11,7 +11,6 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"kloigos/backend/internal/area/iam"
-	"kloigos/backend/internal/area/network"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/store"
@@ -40,7 +39,7 @@ func (in *Intents) RegisterHost(ctx context.Context, call Call, r RegisterHost) 
 		if err := hasPurpose(ctx, tx, &h); err != nil {
 			return err
 		}
-		if _, err := network.Keep(ctx, tx.Tx, call.Workspace, h.Networks...); err != nil {
+		if err := keepNetworks(ctx, tx, call.Workspace, nil, h.Networks); err != nil {
 			return err
 		}
 		if err := tx.InsertHost(ctx, h); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/area/network"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
@@ -58,7 +59,7 @@ func (in *Intents) UpdateHost(ctx context.Context, call Call, id uuid.UUID, ifMa
 			return err
 		}
 		if !slices.Equal(was.Networks, h.Networks) {
-			if _, err := network.Keep(ctx, tx.Tx, h.WorkspaceID, h.Networks...); err != nil {
+			if err := keepNetworks(ctx, tx, h.WorkspaceID, was.Networks, h.Networks); err != nil {
 				return err
 			}
 		}
@@ -139,6 +140,35 @@ func checkNetworks(bad *domain.Invalid, networks []string) {
 			bad.Add(fmt.Sprintf("networks[%d]", i), "%q is named twice", n)
 		}
 	}
+}
+
+// keepNetworks makes those networks of a host that are named and not there yet. One that is named by an id is of another workspace,
+// and is granted to this one; that it was carried before is enough.
+func keepNetworks(ctx context.Context, tx *store.Tx, workspace uuid.UUID, was, networks []string) error {
+	var bad domain.Invalid
+	var own []string
+	for i, n := range networks {
+		id, shared := network.SharedID(n)
+		if !shared {
+			own = append(own, n)
+			continue
+		}
+		if slices.Contains(was, n) {
+			continue
+		}
+		may, err := iam.MayCarry(ctx, tx.Reader, workspace, id)
+		if err != nil {
+			return err
+		}
+		if !may {
+			bad.Add(fmt.Sprintf("networks[%d]", i), "No network with this id is shared with the workspace. Name one of the workspace by its name.")
+		}
+	}
+	if err := bad.OrNil(); err != nil || len(own) == 0 {
+		return err
+	}
+	_, err := network.Keep(ctx, tx.Tx, workspace, own...)
+	return err
 }
 
 // changesOf tells the fields that differ, before and after.

@@ -125,7 +125,8 @@ func (tx *Tx) InsertAddresses(ctx context.Context, pool AddressPool, addresses [
 
 const sqlMoveAddress = `
 UPDATE addresses
-   SET state = $3, allocation_id = CASE WHEN $3 IN ('free', 'unavailable') THEN NULL ELSE allocation_id END, shuffle = $4,
+   SET state = $3, allocation_id = CASE WHEN $3 IN ('free', 'unavailable') THEN NULL ELSE allocation_id END,
+       network_grant_id = CASE WHEN $3 IN ('free', 'unavailable') THEN NULL ELSE network_grant_id END, shuffle = $4,
        version = version + 1, updated_at = now()
  WHERE id = $1 AND state = $2`
 
@@ -229,6 +230,17 @@ RETURNING id`
 func (tx *Tx) ReserveThisAddress(ctx context.Context, workspace uuid.UUID, network, address string, allocation uuid.UUID) (bool, error) {
 	n, err := tx.touching(ctx, nounAddress, sqlReserveThisAddress, workspace, network, address, allocation)
 	return n == 1, err
+}
+
+const sqlLendAddress = `
+UPDATE addresses
+   SET network_grant_id = $2
+ WHERE allocation_id = $1 AND state = 'reserved'`
+
+// LendAddress notes by which grant of its network a reserved address is with an allocation. It counts for the grant until it is
+// free again.
+func (tx *Tx) LendAddress(ctx context.Context, allocation, grant uuid.UUID) error {
+	return tx.One(ctx, movedMeanwhile("address"), sqlLendAddress, allocation, grant)
 }
 
 const sqlFreeAddresses = `

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -23,6 +24,7 @@ type Wanted struct {
 	LoginUser    string            // that nobody has on the host
 	UnitNetworks bool              // on a host whose units can have networks of their own
 
+	lent   bool // with an address of a network of another workspace that is granted to this one
 	shared bool // on hosts of other workspaces that are granted to this one
 }
 
@@ -35,6 +37,8 @@ type Picked struct {
 	Networks    []string  `db:"networks"`
 	// UnitNetworks tells whether the host can give the unit a network of its own.
 	UnitNetworks bool `db:"unit_networks"`
+	// Lent tells that it has no free address of its own workspace, but one of a network of another workspace.
+	Lent bool `db:"-"`
 }
 
 // One row for each filter of a placement: a name, a condition over u
@@ -68,11 +72,32 @@ func (w Wanted) filters() []placementFilter {
 		"NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = ? AND a.ended_at IS NULL)", w.LoginUser)
 	add(w.UnitNetworks, "unit_networks", "is on a host that can't give it a network of its own, or was not probed for it", "h.unit_networks")
 	add(w.Network != "", "network", "is on a host that does not carry the network", "?::TEXT = ANY(h.networks)", w.Network)
-	add(true, "address", "is on a host whose networks have no free address", `EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND (? = '' OR p.network = ?))`,
-		w.Network, w.Network)
+	add(!w.lent, "address", noAddress, withOwnAddress, w.Network, w.Network)
+	add(w.lent, "address", noAddress, withLentAddress, w.Network, w.Network)
 	return all
 }
+
+const noAddress = "is on a host whose networks have no free address"
+
+const withOwnAddress = `EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND (? = '' OR p.network = ?))`
+
+// Hosts name the networks of other workspaces that they carry by their ids. What a workspace may take of them is for its own hosts:
+// who uses those by a grant gets none of it.
+const (
+	withLentAddress = `u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM (` + iam.RoomInSharedNetworks + `) ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND (? = '' OR ns.network_id::TEXT = ?)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))`
+
+	withAnyAddress = `(` + withOwnAddress + ` OR ` + withLentAddress + `)`
+
+	// Whether more addresses are free than a grant lets a workspace have is not told.
+	withinGrants = `(u.workspace_id <> $1 OR ` + withAnyAddress + `
+    OR NOT EXISTS (SELECT 1 FROM networks nk
+                    WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND (? = '' OR nk.id::TEXT = ?)
+                      AND NOT EXISTS (SELECT 1 FROM (` + iam.RoomInSharedNetworks + `) nr WHERE nr.network_id = nk.id AND nr.room > 0)))`
+)
 
 const sqlPickFrom = `
 SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
@@ -103,14 +128,20 @@ const onRoomyHost = `EXISTS (SELECT 1 FROM compute_units o
 
 const roomy = `sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72`
 
-// PickUnit takes a unit of the workspace's own hosts, or else of one that is granted to it. Whoever gets one of those holds the
-// grant next, with iam.LetIn.
+// PickUnit takes a unit of the workspace's own hosts: with an address of its own, or else with one of a network that is granted to
+// it. Otherwise it takes one of a host that is granted to it. Whoever gets one of those holds the grant next, with iam.Lend or
+// iam.LetIn.
 func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	picked, ok, err := tx.pickUnit(ctx, w)
 	if ok || err != nil {
 		return picked, ok, err
 	}
-	w.shared = true
+	w.lent = true
+	picked, ok, err = tx.pickUnit(ctx, w)
+	if picked.Lent = ok; ok || err != nil {
+		return picked, ok, err
+	}
+	w.lent, w.shared = false, true
 	return tx.pickUnit(ctx, w)
 }
 
@@ -147,7 +178,7 @@ func (tx *Tx) pickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 func (w Wanted) searches(postgres bool) []*db.List {
 	fewHosts := w.Region != "" || len(w.HostLabels) > 0 || w.Network != "" // perhaps: the database can begin with them
 	switch {
-	case w.shared || w.UnitID != nil || w.HostID != nil || fewHosts && !postgres:
+	case w.shared || w.lent || w.UnitID != nil || w.HostID != nil || fewHosts && !postgres:
 		return w.quickSearches()
 	case fewHosts:
 		return append(w.sampleSearches(), w.quickSearches()...)
@@ -245,12 +276,23 @@ type Explanation struct {
 	Without string
 }
 
+// explained are the filters by which a workspace is told why no unit fits: an address may be of any network that it may use, and
+// a grant that gives no more is told apart from a pool that has none.
+func explained(filters []placementFilter, w Wanted) []placementFilter {
+	last := len(filters) - 1
+	n := w.Network
+	return append(slices.Clone(filters[:last]),
+		placementFilter{"network_grant", withinGrants, []any{n, n, n, n, n, n}, "is on a host with a shared network whose grant gives no more addresses, or was revoked"},
+		placementFilter{"address", withAnyAddress, []any{n, n, n, n}, noAddress})
+}
+
 // WhyNot counts, filter by filter, what ruled the units out.
 func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
 	filters := w.filters()
 	if w.LoginUser != "" {
 		filters[0].condition, filters[0].values = freeForLogin, []any{w.WorkspaceID, w.LoginUser, w.LoginUser}
 	}
+	filters = explained(filters, w)
 	count := func(use func(int) bool) (n, largest int, err error) {
 		l := db.NewList(sqlCountFrom, w.WorkspaceID).And("u.state <> 'removed'")
 		for i, f := range filters {

@@ -27,6 +27,7 @@ type Picture struct {
 	UIDs        []UIDSeen
 	Quotas      []QuotaSeen
 	Strays      []StraySeen // allocations on hosts of other workspaces that no grant let in
+	Lent        []LentSeen  // addresses that are with hosts of other workspaces and that no grant gave
 	Names       []NameSeen  // record sets in zones of other workspaces that no grant let in
 	Snapshots   []SnapshotSeen
 	Given       []GivenSeen
@@ -402,6 +403,7 @@ func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
 		{"steps", func() (err error) { p.Steps, err = db.Collect[StepsSeen](ctx, r.q, sqlSeeSteps, early); return }},
 		{"UIDs", func() (err error) { p.UIDs, err = db.Collect[UIDSeen](ctx, r.q, sqlSeeUIDs); return }},
 		{"shared hosts", func() (err error) { p.Strays, err = db.Collect[StraySeen](ctx, r.q, sqlSeeStrays); return }},
+		{"shared networks", func() (err error) { p.Lent, err = db.Collect[LentSeen](ctx, r.q, sqlSeeLent); return }},
 		{"shared zones", func() (err error) { p.Names, err = db.Collect[NameSeen](ctx, r.q, sqlSeeNames); return }},
 		{"snapshots of clusters", func() (err error) {
 			p.Snapshots, err = db.Collect[SnapshotSeen](ctx, r.q, sqlSeeSnapshots)

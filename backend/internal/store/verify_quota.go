@@ -97,3 +97,27 @@ SELECT s.id, s.name, s.type, s.zone_id
                          WHERE g.id = s.zone_grant_id AND g.zone_id = s.zone_id AND g.scope_id IN (w.id, p.id, p.organization_id)))
     OR (z.workspace_id = s.workspace_id AND s.zone_grant_id IS NOT NULL)
  ORDER BY s.id`
+
+// LentSeen is an address that is with an allocation on a host of another workspace, or is noted to be, and that no grant of its
+// network gave.
+type LentSeen struct {
+	ID      uuid.UUID `db:"id"`
+	Address string    `db:"address"`
+	State   string    `db:"state"`
+}
+
+const sqlSeeLent = `
+SELECT p.id, p.address, p.state
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+  LEFT JOIN hosts h ON h.id = a.host_id
+ WHERE (h.workspace_id <> p.workspace_id
+        AND NOT EXISTS (SELECT 1
+                          FROM network_grants g
+                          JOIN networks n ON n.id = g.network_id
+                          JOIN workspaces w ON w.id = h.workspace_id
+                          JOIN projects j ON j.id = w.project_id
+                         WHERE g.id = p.network_grant_id AND n.workspace_id = p.workspace_id AND n.name = p.network
+                           AND g.scope_id IN (w.id, j.id, j.organization_id)))
+    OR (p.network_grant_id IS NOT NULL AND (h.id IS NULL OR h.workspace_id = p.workspace_id))
+ ORDER BY p.sort_key, p.id`

@@ -41,6 +41,13 @@ func sharedHostsAreGranted(g *ground) (rows []string) {
 	return rows
 }
 
+func sharedNetworksAreGranted(g *ground) (rows []string) {
+	for _, s := range g.Lent {
+		rows = append(rows, fmt.Sprintf("the address %s (%s) is with a host of another workspace or noted as lent, and no grant of its network gave it", s.Address, s.State))
+	}
+	return rows
+}
+
 func sharedZonesAreGranted(g *ground) (rows []string) {
 	for _, s := range g.Names {
 		rows = append(rows, fmt.Sprintf("the record set %s (%s %s) is in the zone %s of another workspace, and no grant let it in", s.ID, s.Name, s.Type, s.ZoneID))

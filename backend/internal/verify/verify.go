@@ -66,6 +66,7 @@ func Invariants() []Invariant {
 		{Name: "hosts_fit_their_job", Why: "a job that has several hosts ends well when all of them are done", Broken: hostsFitTheirJob},
 		{Name: "quotas_are_exact", Why: "a scope gets what its quota leaves, no more and no less", Broken: quotasAreExact},
 		{Name: "shared_hosts_are_granted", Why: "who has a unit of another workspace's host was granted it", Broken: sharedHostsAreGranted},
+		{Name: "shared_networks_are_granted", Why: "a host that has an address of another workspace's network was granted it", Broken: sharedNetworksAreGranted},
 		{Name: "shared_zones_are_granted", Why: "who has a name in a zone of another workspace was granted it", Broken: sharedZonesAreGranted},
 		{Name: "snapshots_are_whole", Why: "a snapshot of a cluster can be restored", Broken: snapshotsAreWhole},
 		{Name: "given_versions_hold", Why: "a host has another version of a playbook than the default only while a delivery gives it", Broken: givenVersionsHold},

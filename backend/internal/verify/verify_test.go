@@ -270,6 +270,14 @@ var breaks = map[string][][]string{
 			SELECT gen_random_uuid(), project_id, 'stray' FROM workspaces LIMIT 1 RETURNING id)
 			UPDATE allocations SET workspace_id = (SELECT id FROM w) WHERE id = :allocated`},
 	},
+	"shared_networks_are_granted": {
+		{ // of another workspace without a grant
+			"INSERT INTO workspaces (id, project_id, name) SELECT gen_random_uuid(), project_id, 'stray' FROM workspaces LIMIT 1",
+			"UPDATE addresses SET workspace_id = (SELECT w.id FROM workspaces w WHERE w.name = 'stray') WHERE allocation_id = :allocated",
+		},
+		{"UPDATE addresses SET network_grant_id = gen_random_uuid() WHERE allocation_id = :allocated"}, // by a grant, of its own
+		{"UPDATE addresses SET network_grant_id = gen_random_uuid() WHERE address = (SELECT min(p.address) FROM addresses p WHERE p.state = 'free')"},
+	},
 	"shared_zones_are_granted": {
 		{ // in a zone of another workspace without a grant
 			aZone, aName,

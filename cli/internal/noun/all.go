@@ -13,6 +13,8 @@ func All() []shape.Entry {
 		sharedHost,
 		dnsZoneGrant,
 		sharedDNSZone,
+		networkGrant,
+		sharedNetwork,
 		agent,
 		drift,
 		driftMode,

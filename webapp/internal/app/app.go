@@ -40,6 +40,7 @@ import (
 	"kloigos/webapp/internal/login"
 	"kloigos/webapp/internal/member"
 	"kloigos/webapp/internal/network"
+	"kloigos/webapp/internal/networkgrant"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/organization"
 	"kloigos/webapp/internal/overview"
@@ -85,6 +86,7 @@ var areas = []page.Area{
 	dns.Zones,
 	dns.RecordSets,
 	dns.Grants,
+	networkgrant.Area,
 	channel.Area,
 	kube.Area,
 	hosting.Area,

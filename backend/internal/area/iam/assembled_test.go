@@ -110,6 +110,14 @@ func TestAssembledStatements(t *testing.T) {
 				check(ZoneGrants(t.Context(), q, ZoneGrantFilter{WorkspaceID: id, Zone: zone, Sort: sort, After: after, Limit: 1}))
 			}
 		}
+		for _, sort := range NetworkGrantSorting.Names() {
+			for _, network := range []string{"", "lan", id.String()} {
+				check(NetworkGrants(t.Context(), q, NetworkGrantFilter{WorkspaceID: id, Network: network, Sort: sort, After: after, Limit: 1}))
+			}
+		}
+		for _, sort := range SharedNetworkSorting.Names() {
+			check(SharedNetworks(t.Context(), q, id, sort, after, 1))
+		}
 		for _, sort := range SharedHostSorting.Names() {
 			check(SharedHosts(t.Context(), q, id, sort, after, 1))
 		}

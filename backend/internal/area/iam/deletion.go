@@ -58,6 +58,7 @@ const (
 	PartNetwork    = "network"
 	partDelivery   = "update_delivery"
 	partZoneGrant  = "dns_zone_grant"
+	partNetGrant   = "network_grant"
 )
 
 // Workspaces are those that go.
@@ -169,6 +170,8 @@ func (p Part) stays() string {
 		return "A host that was declared lost may still use the address. Release it first."
 	case p.Noun == partZoneGrant && p.State == "in_use":
 		return "Other workspaces have names in the zone. Revoke the grant and remove their names first."
+	case p.Noun == partNetGrant && p.State == "in_use":
+		return "Hosts of other workspaces have addresses of the network. Revoke the grant, and wait until their allocations end."
 	case p.Noun == partDelivery:
 		return "The delivery has not ended. Roll it back, or let it end first."
 	}

@@ -43,6 +43,20 @@ SELECT 'host_grant' AS noun, t.id, h.name, '' AS state, t.scope_id
   JOIN hosts h ON h.id = t.host_id
  WHERE t.scope_id = ANY($1) AND t.revoked_at IS NULL
 UNION ALL
+SELECT 'network_grant' AS noun, nv.id, nn.name, '' AS state, nv.scope_id
+  FROM network_grants nv
+  JOIN networks nn ON nn.id = nv.network_id
+ WHERE nv.scope_id = ANY($1) AND nv.revoked_at IS NULL
+ UNION ALL
+SELECT 'network_grant' AS noun, ng.id, nm.name, 'in_use' AS state, ng.workspace_id AS scope_id
+  FROM network_grants ng
+  JOIN networks nm ON nm.id = ng.network_id
+ WHERE ng.workspace_id = ANY($1) AND NOT ng.scope_id = ANY($1)
+   AND EXISTS (SELECT 1
+                 FROM addresses np
+                 LEFT JOIN allocations na ON na.id = np.allocation_id
+                WHERE np.network_grant_id = ng.id AND (na.id IS NULL OR NOT na.workspace_id = ANY($1)))
+ UNION ALL
 SELECT 'dns_zone_grant' AS noun, v.id, vz.name, '' AS state, v.scope_id
   FROM dns_zone_grants v
   JOIN dns_zones vz ON vz.id = v.zone_id

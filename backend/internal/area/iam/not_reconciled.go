@@ -15,6 +15,8 @@ func NotReconciled() map[string]string {
 		"approval_rule":     "it is read in the transaction that applies a plan, not later",
 		"host_grant":        "placement reads it in its transaction; nothing outside of the database can differ",
 		"shared_host":       "it is a host of another workspace, whose policies look at it",
+		"network_grant":     "placement reads it in its transaction; nothing outside of the database can differ",
+		"shared_network":    "it is a network of another workspace, whose policies look at it",
 		"dns_zone_grant":    "record sets are made by it in its transaction; nothing outside of the database can differ",
 		"shared_dns_zone":   "it is a zone of another workspace, whose policies look at it",
 		"quota":             "it is enforced in the transaction that takes from it, not later",

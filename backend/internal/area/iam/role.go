@@ -26,7 +26,7 @@ const (
 var privileged = []string{"refence", "declare_lost", "decommission", "delete", "confirm", "adopt", "grant", "own", "suspend", "reveal", "restore", "break_glass"}
 
 // identity are the nouns of people and of what they may do.
-var identity = []string{"organization", "project", "project.workspace", "organization.member", "organization.role", "organization.ssh_key", "organization.service_account", "organization.invitation", "organization.approval_rule", "project.workspace.host_grant", "project.workspace.dns_zone_grant", "organization.quota", "organization.identity_provider"}
+var identity = []string{"organization", "project", "project.workspace", "organization.member", "organization.role", "organization.ssh_key", "organization.service_account", "organization.invitation", "organization.approval_rule", "project.workspace.host_grant", "project.workspace.dns_zone_grant", "project.workspace.network_grant", "organization.quota", "organization.identity_provider"}
 
 // Roles are all roles of the product, the widest first.
 var Roles = []Role{

@@ -20,8 +20,8 @@ import (
 )
 
 // SharedGeneration is the first generation of backends that keep organizations apart, ask for second factors and approvals, and know
-// hosts and DNS zones of other workspaces. Older ones are kept out as soon as there is a second organization, or one of the others.
-const SharedGeneration = 4
+// hosts, DNS zones and networks of other workspaces. Older ones are kept out as soon as there is a second organization, or one of the others.
+const SharedGeneration = 5
 
 // DefaultName is the name of the project and the workspace that an organization begins with.
 const DefaultName = "default"
@@ -262,6 +262,13 @@ func MoveWorkspace(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], ver
 	if left > 0 {
 		return Scope{}, fault.Conflictf("host_grant_in_use", "%d of its allocations are on hosts that are granted to its project. Deallocate them first.", left)
 	}
+	lent, err := leavesAddressesBehind(ctx, tx.Reader, before.ID, target.ID)
+	if err != nil {
+		return Scope{}, fmt.Errorf("count addresses of shared networks: %w", err)
+	}
+	if lent > 0 {
+		return Scope{}, fault.Conflictf("network_grant_in_use", "%d of its addresses are in networks that are granted to its project. Deallocate them first.", lent)
+	}
 	names, err := leavesNamesBehind(ctx, tx.Reader, before.ID, target.ID)
 	if err != nil {
 		return Scope{}, fmt.Errorf("count what is in shared zones: %w", err)
@@ -380,7 +387,7 @@ func (l Level) removeHeld(ctx context.Context, tx *db.Tx, by audit.Actor, before
 	}
 	for _, sql := range []db.Statement{
 		sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlDeleteApprovalRulesAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf, sqlDeletePositionsOf,
-		sqlDeleteStreamsOf, sqlRevokeHostGrantsTo, sqlRevokeZoneGrantsTo, sqlForgetNamingOf, sqlEndServiceKeys, sqlDisableServiceAccounts,
+		sqlDeleteStreamsOf, sqlRevokeHostGrantsTo, sqlRevokeZoneGrantsTo, sqlForgetNamingOf, sqlRevokeNetworkGrantsTo, sqlEndServiceKeys, sqlDisableServiceAccounts,
 	} {
 		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
 			return fmt.Errorf("take away what belongs to a %s: %w", l.Noun, err)

@@ -358,8 +358,9 @@ var notCounted = map[string]string{
 	"events": "the history stays", "plans": "they only expire", "dns_foreign_records": "they belong to a zone, which is counted",
 	"dns_zone_grants": "they belong to a zone, which is counted", "dns_naming_choices": "a setting, which goes with the workspace", "channel_deliveries": "they belong to a channel, which is counted",
 	"kube_nodes": "they belong to a cluster, which is counted", "kube_bindings": "they belong to a cluster, which is counted",
-	"host_grants": "they belong to a host, which is counted",
-	"kube_hosted": "they belong to a cluster, which is counted", "kube_namespaces": "they belong to a cluster, which is counted",
+	"network_grants": "they belong to a network, whose addresses are counted",
+	"host_grants":    "they belong to a host, which is counted",
+	"kube_hosted":    "they belong to a cluster, which is counted", "kube_namespaces": "they belong to a cluster, which is counted",
 	"kube_namespace_bindings": "they belong to a cluster, which is counted", "kube_snapshots": "they belong to a cluster, which is counted",
 	"agents": "they belong to a host, which is counted", "drifts": "they belong to a host, which is counted", "agent_tokens": "they only expire",
 }

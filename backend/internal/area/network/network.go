@@ -46,11 +46,20 @@ const (
 	minBits = 8
 )
 
+// SharedID is the id by which a host names a network of another workspace; false for a name, which is of its own workspace.
+func SharedID(name string) (uuid.UUID, bool) {
+	id, err := uuid.Parse(name)
+	return id, err == nil && id.String() == name
+}
+
 // check returns the draft with its range in one form, or a fault.Invalid with all mistakes.
 func (d Draft) check() (Draft, error) {
 	var bad fault.Invalid
 	if !goodName.MatchString(d.Name) {
 		bad.Add("name", "Use 1 to 63 lower-case letters, digits, dots, hyphens and underscores; begin and end with a letter or digit.")
+	}
+	if _, shared := SharedID(d.Name); shared {
+		bad.Add("name", "Use a name that does not read like an id: hosts name networks of other workspaces by theirs.")
 	}
 	d.Description = strings.TrimSpace(d.Description)
 	if len(d.Description) > maxDescription || strings.ContainsFunc(d.Description, unicode.IsControl) {

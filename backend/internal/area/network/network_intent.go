@@ -114,6 +114,9 @@ func Delete(ctx context.Context, tx *intent.Tx, ref scope.Ref[Network], version 
 	if err := before.CanDelete(); err != nil {
 		return err
 	}
+	if _, err := tx.Exec(ctx, sqlEndGrants, before.ID); err != nil {
+		return fmt.Errorf("end the grants of a network: %w", err)
+	}
 	if err := tx.One(ctx, errMeanwhile, sqlDeleteNetwork, before.ID, before.Version); err != nil {
 		return fmt.Errorf("delete a network: %w", err)
 	}

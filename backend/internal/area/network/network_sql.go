@@ -102,6 +102,13 @@ func Keep(ctx context.Context, tx *db.Tx, workspace uuid.UUID, names ...string) 
 	for _, m := range made {
 		tx.Touch(Noun, m.ID)
 	}
+	if len(made) > 0 { // of a name that is a name
+		for _, name := range names {
+			if _, shared := SharedID(name); shared {
+				return nil, fault.Conflictf("network_shared", "%s reads like the id of a network of another workspace. Name one of this workspace.", name)
+			}
+		}
+	}
 	kept, err := db.Collect[Network](ctx, tx.Reader, sqlShareNetworks, workspace, names)
 	if err != nil {
 		return nil, fmt.Errorf("hold networks: %w", err)
@@ -129,6 +136,11 @@ ON CONFLICT (workspace_id, name) DO NOTHING`
 UPDATE networks
    SET description = $3, cidr = $4, version = version + 1, updated_at = now()
  WHERE id = $1 AND version = $2`
+
+	sqlEndGrants = `
+UPDATE network_grants
+   SET revoked_at = now(), version = version + 1, updated_at = now()
+ WHERE network_id = $1 AND revoked_at IS NULL`
 
 	sqlDeleteNetwork = `
 DELETE FROM networks

@@ -20,7 +20,8 @@ SELECT gen_random_uuid(), u.workspace_id, u.name
         SELECT h.workspace_id, n.name
           FROM hosts h, unnest(h.networks) AS n(name)
          WHERE h.removed_at IS NULL) AS u
- WHERE NOT EXISTS (SELECT 1 FROM networks k WHERE k.workspace_id = u.workspace_id AND k.name = u.name)
+ WHERE NOT u.name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+   AND NOT EXISTS (SELECT 1 FROM networks k WHERE k.workspace_id = u.workspace_id AND k.name = u.name)
 ON CONFLICT (workspace_id, name) DO NOTHING
 RETURNING id`
 
@@ -39,7 +40,8 @@ RETURNING id`
 const addressNoun = "address"
 
 // AddMissing makes the networks that addresses or hosts name and that have no row, and gives at most limit addresses the network
-// that they name. It returns how many rows it wrote. A backend of an older release leaves such rows.
+// that they name. It returns how many rows it wrote. A backend of an older release leaves such rows. What
+// reads like an id names a network of another workspace.
 func AddMissing(ctx context.Context, tx *db.Tx, limit int) (int64, error) {
 	type row struct {
 		ID uuid.UUID `db:"id"`

@@ -60,6 +60,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		approvalRules{h}.register()
 		hostGrants{handlers: h}.register()
 		zoneGrants{handlers: h}.register()
+		networkGrants{handlers: h}.register()
 		h.registerProviders()
 		h.registerLogins()
 		h.registerStreams()
