@@ -92,11 +92,15 @@ const (
 
 	withAnyAddress = `(` + withOwnAddress + ` OR ` + withLentAddress + `)`
 
-	// Whether more addresses are free than a grant lets a workspace have is not told.
-	withinGrants = `(u.workspace_id <> $1 OR ` + withAnyAddress + `
-    OR NOT EXISTS (SELECT 1 FROM networks nk
-                    WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND (? = '' OR nk.id::TEXT = ?)
-                      AND NOT EXISTS (SELECT 1 FROM (` + iam.RoomInSharedNetworks + `) nr WHERE nr.network_id = nk.id AND nr.room > 0)))`
+	// Hosts that carry a network of another workspace of which the grants give no more. Whether it has more free addresses is not told.
+	atItsLimit = `u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND (? = '' OR nk.id::TEXT = ?)
+                  AND NOT EXISTS (SELECT 1 FROM (` + iam.RoomInSharedNetworks + `) nr WHERE nr.network_id = nk.id AND nr.room > 0))`
+
+	// Together they ask for an address that the workspace may use.
+	withinGrants = `(` + withAnyAddress + ` OR NOT (` + atItsLimit + `))`
+	withAddress  = `(` + withAnyAddress + ` OR ` + atItsLimit + `)`
 )
 
 const sqlPickFrom = `
@@ -283,7 +287,7 @@ func explained(filters []placementFilter, w Wanted) []placementFilter {
 	n := w.Network
 	return append(slices.Clone(filters[:last]),
 		placementFilter{"network_grant", withinGrants, []any{n, n, n, n, n, n}, "is on a host with a shared network whose grant gives no more addresses, or was revoked"},
-		placementFilter{"address", withAnyAddress, []any{n, n, n, n}, noAddress})
+		placementFilter{"address", withAddress, []any{n, n, n, n, n, n}, noAddress})
 }
 
 // WhyNot counts, filter by filter, what ruled the units out.

@@ -6782,6 +6782,144 @@ SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS
 ORDER BY i.created_at, i.id
 LIMIT $2;
 
+SELECT s.network_id AS id, s.name, s.cidr, o.name AS organization, s.addresses,
+       (SELECT count(*)
+          FROM addresses p
+          JOIN network_grants g ON g.id = p.network_grant_id
+          JOIN allocations a ON a.id = p.allocation_id
+         WHERE g.network_id = s.network_id AND a.workspace_id = $1) AS in_use,
+       least(s.room, (SELECT count(*) FROM addresses f WHERE f.workspace_id = s.workspace_id AND f.network = s.name AND f.state = 'free'))::INT8 AS free,
+       (SELECT count(*) FROM hosts h WHERE h.workspace_id = $1 AND h.removed_at IS NULL AND s.network_id::TEXT = ANY(h.networks)) AS hosts
+  FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) s
+  JOIN workspaces w ON w.id = s.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE true
+  AND (s.name, s.network_id) < ($2, $3)
+ORDER BY s.name DESC, s.network_id DESC
+LIMIT $4;
+
+SELECT s.network_id AS id, s.name, s.cidr, o.name AS organization, s.addresses,
+       (SELECT count(*)
+          FROM addresses p
+          JOIN network_grants g ON g.id = p.network_grant_id
+          JOIN allocations a ON a.id = p.allocation_id
+         WHERE g.network_id = s.network_id AND a.workspace_id = $1) AS in_use,
+       least(s.room, (SELECT count(*) FROM addresses f WHERE f.workspace_id = s.workspace_id AND f.network = s.name AND f.state = 'free'))::INT8 AS free,
+       (SELECT count(*) FROM hosts h WHERE h.workspace_id = $1 AND h.removed_at IS NULL AND s.network_id::TEXT = ANY(h.networks)) AS hosts
+  FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) s
+  JOIN workspaces w ON w.id = s.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE true
+  AND (s.name, s.network_id) > ($2, $3)
+ORDER BY s.name, s.network_id
+LIMIT $4;
+
+SELECT s.network_id AS id, s.name, s.cidr, o.name AS organization, s.addresses,
+       (SELECT count(*)
+          FROM addresses p
+          JOIN network_grants g ON g.id = p.network_grant_id
+          JOIN allocations a ON a.id = p.allocation_id
+         WHERE g.network_id = s.network_id AND a.workspace_id = $1) AS in_use,
+       least(s.room, (SELECT count(*) FROM addresses f WHERE f.workspace_id = s.workspace_id AND f.network = s.name AND f.state = 'free'))::INT8 AS free,
+       (SELECT count(*) FROM hosts h WHERE h.workspace_id = $1 AND h.removed_at IS NULL AND s.network_id::TEXT = ANY(h.networks)) AS hosts
+  FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) s
+  JOIN workspaces w ON w.id = s.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE true
+ORDER BY s.name DESC, s.network_id DESC
+LIMIT $2;
+
+SELECT s.network_id AS id, s.name, s.cidr, o.name AS organization, s.addresses,
+       (SELECT count(*)
+          FROM addresses p
+          JOIN network_grants g ON g.id = p.network_grant_id
+          JOIN allocations a ON a.id = p.allocation_id
+         WHERE g.network_id = s.network_id AND a.workspace_id = $1) AS in_use,
+       least(s.room, (SELECT count(*) FROM addresses f WHERE f.workspace_id = s.workspace_id AND f.network = s.name AND f.state = 'free'))::INT8 AS free,
+       (SELECT count(*) FROM hosts h WHERE h.workspace_id = $1 AND h.removed_at IS NULL AND s.network_id::TEXT = ANY(h.networks)) AS hosts
+  FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) s
+  JOIN workspaces w ON w.id = s.workspace_id
+  JOIN projects p ON p.id = w.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE true
+ORDER BY s.name, s.network_id
+LIMIT $2;
+
 SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
        COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
        (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
@@ -6972,6 +7110,188 @@ SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.u
   JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
  WHERE h.removed_at IS NULL
    AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+ORDER BY t.created_at, t.id
+LIMIT $2;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND (t.created_at, t.id) < ($2, $3)
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $4;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND (t.created_at, t.id) > ($2, $3)
+ORDER BY t.created_at, t.id
+LIMIT $4;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND n.name = $2
+  AND (t.created_at, t.id) < ($3, $4)
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND n.name = $2
+  AND (t.created_at, t.id) > ($3, $4)
+ORDER BY t.created_at, t.id
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND n.name = $2
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND n.name = $2
+ORDER BY t.created_at, t.id
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND t.network_id = $2
+  AND (t.created_at, t.id) < ($3, $4)
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND t.network_id = $2
+  AND (t.created_at, t.id) > ($3, $4)
+ORDER BY t.created_at, t.id
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND t.network_id = $2
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+  AND t.network_id = $2
+ORDER BY t.created_at, t.id
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
+  AND t.workspace_id = $1
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $2;
+
+SELECT t.id, t.workspace_id, t.network_id, n.name AS network, t.scope, t.scope_id, t.addresses, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM addresses a WHERE a.network_grant_id = t.id) AS in_use
+  FROM network_grants t
+  JOIN networks n ON n.id = t.network_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM addresses l WHERE l.network_grant_id = t.id))
   AND t.workspace_id = $1
 ORDER BY t.created_at, t.id
 LIMIT $2;
