@@ -86,7 +86,7 @@ const withOwnAddress = `EXISTS (SELECT 1 FROM addresses p
 // who uses those by a grant gets none of it.
 const (
 	withLentAddress = `u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (` + iam.RoomInSharedNetworks + `) ns
+   AND EXISTS (SELECT 1 FROM shared_networks ns
                  WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND (? = '' OR ns.network_id::TEXT = ?)
                    AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))`
 
@@ -96,18 +96,24 @@ const (
 	atItsLimit = `u.workspace_id = $1
    AND EXISTS (SELECT 1 FROM networks nk
                 WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND (? = '' OR nk.id::TEXT = ?)
-                  AND NOT EXISTS (SELECT 1 FROM (` + iam.RoomInSharedNetworks + `) nr WHERE nr.network_id = nk.id AND nr.room > 0))`
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))`
 
 	// Together they ask for an address that the workspace may use.
 	withinGrants = `(` + withAnyAddress + ` OR NOT (` + atItsLimit + `))`
 	withAddress  = `(` + withAnyAddress + ` OR ` + atItsLimit + `)`
 )
 
-const sqlPickFrom = `
+// withSharedNetworks is what the conditions about networks of other workspaces look at.
+const withSharedNetworks db.Statement = `
+WITH shared_networks AS (` + iam.RoomInSharedNetworks + `)`
+
+const sqlPickFrom db.Statement = `
 SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1`
+
+const sqlPickLentFrom = withSharedNetworks + sqlPickFrom
 
 const sqlPickSharedFrom = `
 SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
@@ -197,8 +203,11 @@ func (w Wanted) searches(postgres bool) []*db.List {
 }
 
 func (w Wanted) from() db.Statement {
-	if w.shared {
+	switch {
+	case w.shared:
 		return sqlPickSharedFrom
+	case w.lent:
+		return sqlPickLentFrom
 	}
 	return sqlPickFrom
 }
@@ -250,7 +259,7 @@ func (w Wanted) list(base db.Statement) *db.List {
 }
 
 // Of a host of another workspace only as many units are counted as the grants still let in, free ones first.
-const sqlCountFrom = `
+const sqlCountFrom = withSharedNetworks + `
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id

@@ -967,7564 +967,6 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state, a.id
 LIMIT $2;
 
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed';
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND $2::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($6 = '' OR ns.network_id::TEXT = $7)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($8 = '' OR nk.id::TEXT = $9)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($12 = '' OR ns.network_id::TEXT = $13)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($14 = '' OR nk.id::TEXT = $15)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.labels @> $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.unit_networks
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.zone = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $10::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($13 = '' OR ns.network_id::TEXT = $14)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($15 = '' OR nk.id::TEXT = $16)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($17 = '' OR p.network = $18)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($19 = '' OR ns.network_id::TEXT = $20)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($21 = '' OR nk.id::TEXT = $22)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $5
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($9 = '' OR ns.network_id::TEXT = $10)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($11 = '' OR nk.id::TEXT = $12)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND h.state = 'ready'
-  AND h.admin_user <> $5
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($9 = '' OR ns.network_id::TEXT = $10)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($11 = '' OR nk.id::TEXT = $12)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $5 AND a.ended_at IS NULL)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($6 = '' OR p.network = $7)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($8 = '' OR ns.network_id::TEXT = $9)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($10 = '' OR nk.id::TEXT = $11)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($12 = '' OR p.network = $13)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($14 = '' OR ns.network_id::TEXT = $15)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($16 = '' OR nk.id::TEXT = $17)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $5
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($6 = '' OR p.network = $7)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($8 = '' OR ns.network_id::TEXT = $9)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($10 = '' OR nk.id::TEXT = $11)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($12 = '' OR p.network = $13)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($14 = '' OR ns.network_id::TEXT = $15)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($16 = '' OR nk.id::TEXT = $17)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $5
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($9 = '' OR ns.network_id::TEXT = $10)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($11 = '' OR nk.id::TEXT = $12)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $5
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($9 = '' OR ns.network_id::TEXT = $10)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($11 = '' OR nk.id::TEXT = $12)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.host_id = $5
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $6
-  AND h.region = $7
-  AND h.zone = $8
-  AND h.labels @> $9
-  AND h.admin_user <> $10
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $12::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $6
-  AND h.region = $7
-  AND h.zone = $8
-  AND h.labels @> $9
-  AND h.admin_user <> $10
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $12::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.zone = $9
-  AND h.labels @> $10
-  AND h.admin_user <> $11
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $13::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($20 = '' OR p.network = $21)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($22 = '' OR ns.network_id::TEXT = $23)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($24 = '' OR nk.id::TEXT = $25)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $7
-  AND h.zone = $8
-  AND h.labels @> $9
-  AND h.admin_user <> $10
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $12::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.labels @> $9
-  AND h.admin_user <> $10
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $12::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.zone = $9
-  AND h.admin_user <> $10
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $12::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.zone = $9
-  AND h.labels @> $10
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $12::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.zone = $9
-  AND h.labels @> $10
-  AND h.admin_user <> $11
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
-  AND $13::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($20 = '' OR p.network = $21)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($22 = '' OR ns.network_id::TEXT = $23)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($24 = '' OR nk.id::TEXT = $25)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.zone = $9
-  AND h.labels @> $10
-  AND h.admin_user <> $11
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $13::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.zone = $9
-  AND h.labels @> $10
-  AND h.admin_user <> $11
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $13::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.zone = $9
-  AND h.labels @> $10
-  AND h.admin_user <> $11
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.zone = $9
-  AND h.labels @> $10
-  AND h.admin_user <> $11
-  AND h.unit_networks
-  AND $12::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $7
-  AND h.zone = $8
-  AND h.labels @> $9
-  AND h.admin_user <> $10
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $12::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND (u.workspace_id = $2
-    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
-  AND u.id = $5
-  AND u.host_id = $6
-  AND h.state = 'ready'
-  AND u.cpu_count >= $7
-  AND h.region = $8
-  AND h.zone = $9
-  AND h.labels @> $10
-  AND h.admin_user <> $11
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $13::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($20 = '' OR p.network = $21)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($22 = '' OR ns.network_id::TEXT = $23)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($24 = '' OR nk.id::TEXT = $25)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND $2::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.labels @> $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.unit_networks
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.zone = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND $2::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND $2::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND $2::TEXT = ANY(h.networks)
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.labels @> $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.labels @> $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.unit_networks
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.unit_networks
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.zone = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.zone = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.labels @> $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.region = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.unit_networks
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.zone = $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND u.cpu_count >= $2
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))))
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0))));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE (u.workspace_id = $1
-    OR u.id IN (SELECT r.id
-                  FROM (SELECT k.id, s.room,
-                               row_number() OVER (PARTITION BY k.host_id
-                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
-                          FROM (SELECT g.host_id,
-                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
-                   sum(CASE WHEN g.units IS NULL THEN 1000000
-                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
-              FROM host_grants g
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.host_id) s
-                          JOIN compute_units k ON k.host_id = s.host_id
-                         WHERE k.state <> 'removed') r
-                 WHERE r.n <= r.room))
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND ((EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM networks nk
-                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
-                  AND NOT EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) nr WHERE nr.network_id = nk.id AND nr.room > 0)));
-
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
   FROM events e
@@ -14702,144 +7144,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND $2::TEXT = ANY(h.networks)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND $2::TEXT = ANY(h.networks)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND $2::TEXT = ANY(h.networks)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND $2::TEXT = ANY(h.networks)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
   AND EXISTS (SELECT 1 FROM compute_units o
@@ -14994,148 +7298,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $6;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -15194,144 +7356,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.labels @> $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.labels @> $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.labels @> $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.labels @> $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -15379,144 +7403,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
@@ -15605,144 +7491,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.unit_networks
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $4
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.unit_networks
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $4;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.unit_networks
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $4
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.unit_networks
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $4
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -15812,146 +7560,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.zone = $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND u.zone = $5
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.zone = $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND u.zone = $5
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.zone = $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.zone = $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
@@ -16038,278 +7646,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $2
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $4
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $4;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $4
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $4
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -16368,144 +7704,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -16555,144 +7753,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
@@ -16789,182 +7849,6 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $13
-FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $10::TEXT = ANY(h.networks)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND u.zone = $13
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = h.id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $14
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $10::TEXT = ANY(h.networks)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-  AND u.zone = $13
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $14
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $10::TEXT = ANY(h.networks)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $13;
-
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $10::TEXT = ANY(h.networks)
-  AND u.workspace_id = $1
-   AND EXISTS (SELECT 1 FROM (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
-                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
-                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
-                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
-              FROM network_grants g
-              JOIN networks gn ON gn.id = g.network_id
-             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
-                      FROM workspaces gw
-                     WHERE gw.id = $1
-                     UNION ALL
-                    SELECT gp.project_id
-                      FROM workspaces gp
-                     WHERE gp.id = $1
-                     UNION ALL
-                    SELECT gq.organization_id
-                      FROM workspaces gv
-                      JOIN projects gq ON gq.id = gv.project_id
-                     WHERE gv.id = $1)
-             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr) ns
-                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
-                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $13
 FOR UPDATE OF u;
@@ -17014,6 +7898,6373 @@ SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.dec
   AND v.playbook = $1
 ORDER BY v.version DESC
 LIMIT $2;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed';
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($6 = '' OR ns.network_id::TEXT = $7)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($8 = '' OR nk.id::TEXT = $9)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($12 = '' OR ns.network_id::TEXT = $13)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($14 = '' OR nk.id::TEXT = $15)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($13 = '' OR ns.network_id::TEXT = $14)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($15 = '' OR nk.id::TEXT = $16)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($17 = '' OR p.network = $18)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($19 = '' OR ns.network_id::TEXT = $20)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($21 = '' OR nk.id::TEXT = $22)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $5
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($9 = '' OR ns.network_id::TEXT = $10)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($11 = '' OR nk.id::TEXT = $12)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.state = 'ready'
+  AND h.admin_user <> $5
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($9 = '' OR ns.network_id::TEXT = $10)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($11 = '' OR nk.id::TEXT = $12)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $5 AND a.ended_at IS NULL)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($6 = '' OR p.network = $7)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($8 = '' OR ns.network_id::TEXT = $9)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($10 = '' OR nk.id::TEXT = $11)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($12 = '' OR p.network = $13)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($14 = '' OR ns.network_id::TEXT = $15)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($16 = '' OR nk.id::TEXT = $17)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $5
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($6 = '' OR p.network = $7)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($8 = '' OR ns.network_id::TEXT = $9)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($10 = '' OR nk.id::TEXT = $11)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($12 = '' OR p.network = $13)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($14 = '' OR ns.network_id::TEXT = $15)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($16 = '' OR nk.id::TEXT = $17)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $5
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($9 = '' OR ns.network_id::TEXT = $10)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($11 = '' OR nk.id::TEXT = $12)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $5
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($9 = '' OR ns.network_id::TEXT = $10)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($11 = '' OR nk.id::TEXT = $12)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.host_id = $5
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $6
+  AND h.region = $7
+  AND h.zone = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $6
+  AND h.region = $7
+  AND h.zone = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $13::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($20 = '' OR p.network = $21)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($22 = '' OR ns.network_id::TEXT = $23)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($24 = '' OR nk.id::TEXT = $25)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $7
+  AND h.zone = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND $13::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($20 = '' OR p.network = $21)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($22 = '' OR ns.network_id::TEXT = $23)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($24 = '' OR nk.id::TEXT = $25)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $13::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $13::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.zone = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($15 = '' OR ns.network_id::TEXT = $16)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($17 = '' OR nk.id::TEXT = $18)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($19 = '' OR p.network = $20)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($21 = '' OR ns.network_id::TEXT = $22)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($23 = '' OR nk.id::TEXT = $24)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $13::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($16 = '' OR ns.network_id::TEXT = $17)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($18 = '' OR nk.id::TEXT = $19)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($20 = '' OR p.network = $21)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($22 = '' OR ns.network_id::TEXT = $23)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($24 = '' OR nk.id::TEXT = $25)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND $2::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.labels @> $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.region = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.unit_networks
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($6 = '' OR nk.id::TEXT = $7)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($8 = '' OR p.network = $9)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($10 = '' OR ns.network_id::TEXT = $11)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($12 = '' OR nk.id::TEXT = $13)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.zone = $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND u.cpu_count >= $2
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))))
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($9 = '' OR p.network = $10)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($13 = '' OR nk.id::TEXT = $14)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR NOT (u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0))));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND ((EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4)) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($5 = '' OR ns.network_id::TEXT = $6)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))) OR u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM networks nk
+                WHERE nk.workspace_id <> $1 AND nk.id::TEXT = ANY(h.networks) AND ($7 = '' OR nk.id::TEXT = $8)
+                  AND NOT EXISTS (SELECT 1 FROM shared_networks nr WHERE nr.network_id = nk.id AND nr.room > 0)));
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($4 = '' OR ns.network_id::TEXT = $5)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND u.zone = $5
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND u.zone = $5
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($2 = '' OR ns.network_id::TEXT = $3)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($3 = '' OR ns.network_id::TEXT = $4)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND u.zone = $13
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $14
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+  AND u.zone = $13
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $14
+FOR UPDATE OF u SKIP LOCKED;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $13;
+
+WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
+                   CASE WHEN bool_or(g.addresses IS NULL) THEN NULL ELSE sum(g.addresses)::INT8 END AS addresses,
+                   sum(CASE WHEN g.addresses IS NULL THEN 100000000
+                            ELSE greatest(0, g.addresses - (SELECT count(*) FROM addresses ga WHERE ga.network_grant_id = g.id)) END)::INT8 AS room
+              FROM network_grants g
+              JOIN networks gn ON gn.id = g.network_id
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND u.workspace_id = $1
+   AND EXISTS (SELECT 1 FROM shared_networks ns
+                 WHERE ns.room > 0 AND ns.network_id::TEXT = ANY(h.networks) AND ($11 = '' OR ns.network_id::TEXT = $12)
+                   AND EXISTS (SELECT 1 FROM addresses np WHERE np.workspace_id = ns.workspace_id AND np.network = ns.name AND np.state = 'free'))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $13
+FOR UPDATE OF u;
 
 SET LOCAL plan_cache_mode = force_generic_plan;
 
