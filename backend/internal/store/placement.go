@@ -38,7 +38,7 @@ type Picked struct {
 	// UnitNetworks tells whether the host can give the unit a network of its own.
 	UnitNetworks bool `db:"unit_networks"`
 	// Lent tells that it has no free address of its own workspace, but one of a network of another workspace.
-	Lent bool `db:"-"`
+	Lent bool `db:"lent"`
 }
 
 // One row for each filter of a placement: a name, a condition over u
@@ -103,20 +103,25 @@ const (
 	withAddress  = `(` + withAnyAddress + ` OR ` + atItsLimit + `)`
 )
 
-// withSharedNetworks is what the conditions about networks of other workspaces look at.
-const withSharedNetworks db.Statement = `
-WITH shared_networks AS (` + iam.RoomInSharedNetworks + `)`
+// sharedNetworks is what the conditions about networks of other workspaces look at.
+const sharedNetworks = `shared_networks AS (` + iam.RoomInSharedNetworks + `)`
 
-const sqlPickFrom db.Statement = `
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+const (
+	unitOfOwnHost = `
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1`
 
-const sqlPickLentFrom = withSharedNetworks + sqlPickFrom
+	sqlPickFrom db.Statement = `
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent` + unitOfOwnHost
+
+	sqlPickLentFrom db.Statement = `
+WITH ` + sharedNetworks + `
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent` + unitOfOwnHost
+)
 
 const sqlPickSharedFrom = `
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -147,8 +152,7 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 		return picked, ok, err
 	}
 	w.lent = true
-	picked, ok, err = tx.pickUnit(ctx, w)
-	if picked.Lent = ok; ok || err != nil {
+	if picked, ok, err = tx.pickUnit(ctx, w); ok || err != nil {
 		return picked, ok, err
 	}
 	w.lent, w.shared = false, true
@@ -259,7 +263,7 @@ func (w Wanted) list(base db.Statement) *db.List {
 }
 
 // Of a host of another workspace only as many units are counted as the grants still let in, free ones first.
-const sqlCountFrom = withSharedNetworks + `
+const sqlCountFrom = "\nWITH " + sharedNetworks + `
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id

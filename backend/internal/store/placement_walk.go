@@ -14,7 +14,7 @@ const (
 )
 
 const sqlWalkFrom = `
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k

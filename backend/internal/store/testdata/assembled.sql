@@ -5030,7 +5030,7 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
 ORDER BY u.state, u.id
 LIMIT $3;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5067,7 +5067,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5091,7 +5091,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5127,7 +5127,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5147,7 +5147,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5175,7 +5175,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5215,7 +5215,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5239,7 +5239,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5276,7 +5276,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5313,7 +5313,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5338,7 +5338,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5375,7 +5375,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5396,7 +5396,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5422,7 +5422,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5460,7 +5460,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5482,7 +5482,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5507,7 +5507,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5544,7 +5544,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5565,7 +5565,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5601,7 +5601,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5633,7 +5633,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5666,7 +5666,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5699,7 +5699,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5734,7 +5734,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5765,7 +5765,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5797,7 +5797,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5829,7 +5829,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5866,7 +5866,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5899,7 +5899,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $6;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5933,7 +5933,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -5967,7 +5967,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6003,7 +6003,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6035,7 +6035,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6068,7 +6068,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6101,7 +6101,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6137,7 +6137,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6169,7 +6169,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6202,7 +6202,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6235,7 +6235,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6271,7 +6271,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6303,7 +6303,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6336,7 +6336,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6369,7 +6369,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6406,7 +6406,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6440,7 +6440,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6472,7 +6472,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6505,7 +6505,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6541,7 +6541,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6573,7 +6573,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6606,7 +6606,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6639,7 +6639,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6675,7 +6675,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6707,7 +6707,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6740,7 +6740,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6773,7 +6773,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6809,7 +6809,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6841,7 +6841,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6874,7 +6874,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6907,7 +6907,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6953,7 +6953,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -6996,7 +6996,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7037,7 +7037,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $13;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7079,7 +7079,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $13
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7096,7 +7096,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7109,7 +7109,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7123,7 +7123,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7137,7 +7137,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7153,7 +7153,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7171,7 +7171,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7183,7 +7183,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7196,7 +7196,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7209,7 +7209,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7227,7 +7227,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7247,7 +7247,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $8
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7261,7 +7261,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $6;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7276,7 +7276,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7291,7 +7291,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7308,7 +7308,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7321,7 +7321,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7335,7 +7335,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7349,7 +7349,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7366,7 +7366,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7379,7 +7379,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7393,7 +7393,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7407,7 +7407,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7424,7 +7424,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7443,7 +7443,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7456,7 +7456,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7470,7 +7470,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7484,7 +7484,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7502,7 +7502,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7522,7 +7522,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $8
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7537,7 +7537,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7550,7 +7550,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7564,7 +7564,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7581,7 +7581,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7600,7 +7600,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $7
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7613,7 +7613,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7627,7 +7627,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7641,7 +7641,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7658,7 +7658,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7671,7 +7671,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7685,7 +7685,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7699,7 +7699,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7716,7 +7716,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7729,7 +7729,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7743,7 +7743,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7757,7 +7757,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7784,7 +7784,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7808,7 +7808,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -7830,7 +7830,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $13;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, false AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -12683,7 +12683,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -12721,7 +12721,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -12755,7 +12755,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -12790,7 +12790,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -12825,7 +12825,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -12864,7 +12864,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -12899,7 +12899,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -12935,7 +12935,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -12971,7 +12971,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13009,7 +13009,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13043,7 +13043,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13078,7 +13078,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13113,7 +13113,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13151,7 +13151,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13185,7 +13185,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13220,7 +13220,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13255,7 +13255,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13293,7 +13293,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13327,7 +13327,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13362,7 +13362,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13397,7 +13397,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13436,7 +13436,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13472,7 +13472,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13506,7 +13506,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13541,7 +13541,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13579,7 +13579,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13613,7 +13613,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13648,7 +13648,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13683,7 +13683,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13720,7 +13720,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13753,7 +13753,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13787,7 +13787,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13821,7 +13821,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13859,7 +13859,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13893,7 +13893,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13928,7 +13928,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -13963,7 +13963,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -14001,7 +14001,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -14035,7 +14035,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -14070,7 +14070,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -14105,7 +14105,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -14153,7 +14153,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -14198,7 +14198,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -14241,7 +14241,7 @@ WITH shared_networks AS (SELECT g.network_id, gn.workspace_id, gn.name, gn.cidr,
                       JOIN projects gq ON gq.id = gv.project_id
                      WHERE gv.id = $1)
              GROUP BY g.network_id, gn.workspace_id, gn.name, gn.cidr)
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks, true AS lent
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
