@@ -9,7 +9,7 @@ import (
 type NetworkGrant struct {
 	ID         string      `json:"id" format:"uuid"`
 	Workspace  string      `json:"workspace" doc:"id of the workspace of the network"`
-	NetworkID  string      `json:"network_id" format:"uuid"`
+	NetworkID  string      `json:"network_id" format:"uuid" doc:"id of the network"`
 	Network    string      `json:"network"`
 	ScopeKind  string      `json:"scope_kind" enum:"organization,project,workspace" doc:"noun of the scope"`
 	ScopeID    string      `json:"scope_id" format:"uuid" doc:"id of the scope whose hosts may carry the network, with all that is in it"`
