@@ -117,6 +117,11 @@ func TestPlanOfAClustersDeletion(t *testing.T) {
 	c.mustDo(http.MethodPost, "/cluster-namespaces", api.CreateClusterNamespace{Cluster: "apps", Name: "shop"}, 201)
 	ann, bob := c.operatorOf("ann"), c.operatorOf("bob")
 	at, body := "/clusters/apps/delete", api.DeleteCluster{Confirm: "apps"}
+	c.addZone(nil, "example.org")
+	for _, name := range []string{"apps", "other"} {
+		c.mustDo(http.MethodPost, "/dns-record-sets", api.CreateDNSRecordSet{Zone: "example.org", Name: name, Type: "A", TTL: 300, Values: []string{"192.0.2.1"}}, 201)
+	}
+	c.sql("UPDATE dns_record_sets SET owner = 'cluster:' || $1::TEXT WHERE name = 'apps.example.org.'", c.cluster) // as its policy writes it
 
 	before := c.dump()
 	p := c.plan(at, body, ann)
@@ -124,10 +129,11 @@ func TestPlanOfAClustersDeletion(t *testing.T) {
 	listed(t, p,
 		"reset_workers|remove|cluster_node|k2|worker, ready, v1.36.3||Kubernetes is taken off its host",
 		"reset_control_plane|remove|cluster_node|k1|control plane, ready, v1.36.3||Kubernetes is taken off its host, with the data of etcd",
+		"forget|remove|dns_record_set|apps.example.org. A|||a policy takes it from the name servers as soon as the deletion begins",
 		"forget|remove|cluster_namespace|shop|||all that is in it goes with the cluster",
 		"forget|remove|cluster|apps|v1.36.3 at api.example.com:6443||",
 	)
-	if p.Kind != "cluster_delete" || p.ObjectID != c.cluster.String() || p.ObjectName != "apps" || p.Counts.Remove != 4 || p.Approvals != nil {
+	if p.Kind != "cluster_delete" || p.ObjectID != c.cluster.String() || p.ObjectName != "apps" || p.Counts.Remove != 5 || p.Approvals != nil {
 		t.Errorf("%+v", p)
 	}
 	if a := c.do(http.MethodPost, at+"?plan=true", api.DeleteCluster{Confirm: "other"}, bearer(ann)...); a.status != http.StatusUnprocessableEntity {

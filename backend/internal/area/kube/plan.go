@@ -19,6 +19,7 @@ import (
 const (
 	planHostKind   = "host"
 	planMemberKind = "etcd_member"
+	planNameKind   = "dns_record_set"
 	planForgets    = "forget" // no step: what the end of a job deletes here
 )
 
@@ -122,6 +123,13 @@ func deletion(ctx context.Context, q db.Reader, s *scene) (any, error) {
 	}
 	for _, n := range s.of(ControlPlane) {
 		s.add(work.Change{Task: ResetStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.is(), Note: n.cleaned() + ", with the data of etcd"})
+	}
+	names, err := planNames(ctx, q, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		s.add(work.Change{Task: planForgets, Kind: planNameKind, Name: n, Action: work.Removes, Note: "a policy takes it from the name servers as soon as the deletion begins"})
 	}
 	return nil, s.forgets(ctx, q)
 }

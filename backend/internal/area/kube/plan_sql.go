@@ -32,3 +32,22 @@ func planHosts(ctx context.Context, q db.Reader, ids []uuid.UUID) ([]planHost, e
 	}
 	return hosts, nil
 }
+
+const sqlPlanNames = `
+SELECT s.name || ' ' || s.type AS name
+  FROM dns_record_sets s
+ WHERE s.owner = $1 AND s.owner <> 'user' AND s.state <> 'deleting'
+ ORDER BY s.name, s.type`
+
+// planNames are the record sets that belong to a cluster: the name that a zone gives to it.
+func planNames(ctx context.Context, q db.Reader, cluster uuid.UUID) ([]string, error) {
+	type named struct {
+		Name string `db:"name"`
+	}
+	found, err := db.Collect[named](ctx, q, sqlPlanNames, ClusterNoun+":"+cluster.String())
+	names := make([]string, len(found))
+	for i, n := range found {
+		names[i] = n.Name
+	}
+	return names, err
+}
