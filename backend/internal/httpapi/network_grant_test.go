@@ -22,7 +22,6 @@ type lending struct {
 	lan   api.Network
 	host  uuid.UUID
 	owner []string // headers of the owner of the other organization, in its first workspace
-	at    []string // in the workspace of the host
 }
 
 // lending makes the other organization own the network: the host, of the default workspace, is the receiver's.
