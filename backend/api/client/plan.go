@@ -66,8 +66,8 @@ func (c *Client) plan(ctx context.Context, method, path string, body any, opts [
 	return long[api.Plan](ctx, c, method, path, body, append([]Option{func(r *request) { r.ask("plan", "true") }}, opts...))
 }
 
-// PlanOf makes a plan of an action by its operation, where the plan lists what the job would do. id is that of what the action is about;
-// "" where the action makes it.
+// PlanOf makes a plan of an action, which is named by its operation, such as delete-cluster. id is that of the object of the action; "" if
+// the action makes the object. It is for actions whose plan lists rows and asks no host.
 func (c *Client) PlanOf(ctx context.Context, operation, id string, body any, opts ...Option) (api.Plan, error) {
 	route, path, err := actionPath(operation, id)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Client) PlanOf(ctx context.Context, operation, id string, body any, opt
 	return p, err
 }
 
-// ApplyPlan does what a plan shows that lists what a job would do: by its own action, with its own request.
+// ApplyPlan applies a plan that PlanOf made. It repeats the request of that plan, bound to the plan.
 func (c *Client) ApplyPlan(ctx context.Context, p api.Plan, opts ...Option) (jobID string, err error) {
 	route, path, err := actionPath(p.Action, p.ObjectID)
 	if err != nil {

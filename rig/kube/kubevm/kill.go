@@ -38,13 +38,8 @@ func (r *rig) killing(ctx context.Context, kind string, withPlays []string, acti
 	if err = errors.Join(err, <-ended); err != nil {
 		return err
 	}
-	killed := slices.Sorted(maps.Keys(maps.Collect(func(yield func(string, bool) bool) {
-		for step, was := range k.seen {
-			if was && !yield(step, true) {
-				return
-			}
-		}
-	})))
+	maps.DeleteFunc(k.seen, func(_ string, killed bool) bool { return !killed })
+	killed := slices.Sorted(maps.Keys(k.seen))
 	r.Stages().Note("a backend was killed in %s", strings.Join(killed, ", "))
 	for _, step := range withPlays {
 		if !slices.Contains(killed, step) {

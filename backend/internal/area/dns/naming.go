@@ -71,8 +71,8 @@ type WantedSet struct {
 	Draft Draft
 }
 
-// Wanted are the record sets that the object is to have in zones that its workspace may use: its addresses under its name, and that
-// name in the reverse zone that is nearest to its own address, if there is one.
+// Wanted are the record sets that the object is to have. Its name leads to its addresses. Its own address leads back to the name, in the
+// nearest reverse zone, if there is one. zones are those that its workspace may use.
 func (n Named) Wanted(zones []NamingZone) []WantedSet {
 	at := slices.IndexFunc(zones, func(z NamingZone) bool { return z.NamesAllocations })
 	if !n.Has || at < 0 {
