@@ -231,7 +231,7 @@ type backend struct {
 
 // startProcess starts a backend on a database and waits until it is ready.
 func (b *Bed) startProcess(ctx context.Context, database, roles string, env ...string) (*backend, error) {
-	ports, err := demo.FreePorts(ctx, 0, 1)
+	ports, err := demo.FreePorts(0, 1)
 	if err != nil {
 		return nil, err
 	}

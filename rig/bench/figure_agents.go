@@ -96,7 +96,7 @@ func (b *Bed) proxyTo(ctx context.Context, backends []string) (address string, e
 	if err != nil {
 		return "", nil, err
 	}
-	ports, err := demo.FreePorts(ctx, 0, 2)
+	ports, err := demo.FreePorts(0, 2)
 	if err != nil {
 		return "", nil, err
 	}

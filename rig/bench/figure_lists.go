@@ -176,7 +176,7 @@ func (s *backend) pagesFrom(ctx context.Context, l listed, each int, cursor func
 
 // rendered has the web app render the pages, and returns the p99 of each round.
 func (b *Bed) rendered(ctx context.Context, s *backend, scale Scale, cursors []string) (p99 []time.Duration, err error) {
-	ports, err := demo.FreePorts(ctx, 0, 1)
+	ports, err := demo.FreePorts(0, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func stream(ctx context.Context, b *Bed, scale Scale) (results []Result, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Kill()) }()
-	ports, err := demo.FreePorts(ctx, 0, 1)
+	ports, err := demo.FreePorts(0, 1)
 	if err != nil {
 		return nil, err
 	}

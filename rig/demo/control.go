@@ -131,7 +131,7 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 	if wanted == 0 {
 		wanted = defaultPort
 	}
-	ports, err := FreePorts(ctx, wanted, 3+i.options.Backends+i.options.Webapps)
+	ports, err := FreePorts(wanted, 3+i.options.Backends+i.options.Webapps)
 	if err != nil {
 		return err
 	}

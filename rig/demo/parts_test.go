@@ -48,7 +48,7 @@ func TestOriginServesBothAndSurvivesABackend(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second, web := named(t, "backend-1"), named(t, "backend-2"), named(t, "webapp")
-	ports, err := demo.FreePorts(t.Context(), 0, 2)
+	ports, err := demo.FreePorts(0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestABackendThatStopsKeepsItsRequests(t *testing.T) {
 	letGo := sync.OnceFunc(func() { close(goOn) })
 	t.Cleanup(letGo) // else a test that fails waits for the request for ever
 	second := named(t, "backend-2")
-	ports, err := demo.FreePorts(t.Context(), 0, 2)
+	ports, err := demo.FreePorts(0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestTheProxyTellsWhichServersAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ports, err := demo.FreePorts(t.Context(), 0, 4)
+	ports, err := demo.FreePorts(0, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +447,7 @@ func TestFreePortsPrefersTheWantedOne(t *testing.T) {
 	}
 	defer func() { _ = taken.Close() }()
 	busy := taken.Addr().(*net.TCPAddr).Port
-	ports, err := demo.FreePorts(t.Context(), busy, 3)
+	ports, err := demo.FreePorts(busy, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -197,35 +196,20 @@ func (p *Process) await(ctx context.Context, timeout time.Duration, ready func(c
 	}
 }
 
-// FreePorts returns loopback ports that nobody listens on. The wanted one is first if it is free.
-func FreePorts(ctx context.Context, wanted, count int) ([]int, error) {
-	var config net.ListenConfig
-	var listeners []net.Listener
-	defer func() {
-		for _, listener := range listeners {
-			_ = listener.Close()
-		}
-	}()
+// FreePorts returns loopback ports that nobody listens on. The wanted one is first if it is free (0: none is wanted).
+func FreePorts(wanted, count int) ([]int, error) {
 	ports := make([]int, 0, count)
+	if wanted != 0 && count > 0 && freeport.Free(wanted) {
+		ports = append(ports, wanted)
+	}
 	for len(ports) < count {
-		port := wanted
-		if port == 0 {
-			var err error
-			if port, err = freeport.Find(); err != nil {
-				return nil, fmt.Errorf("find a free port: %w", err)
-			}
-		}
-		listener, err := config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil && wanted != 0 {
-			wanted = 0
-			continue
-		}
+		port, err := freeport.Find()
 		if err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
-		wanted = 0
-		listeners = append(listeners, listener) // held until all are found, so that none comes twice
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+		if port != wanted {
+			ports = append(ports, port)
+		}
 	}
 	return ports, nil
 }

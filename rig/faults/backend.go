@@ -39,7 +39,7 @@ const (
 )
 
 func (w *World) addBackend() (*Backend, error) {
-	ports, err := demo.FreePorts(context.Background(), 0, 1)
+	ports, err := demo.FreePorts(0, 1)
 	if err != nil {
 		return nil, err
 	}

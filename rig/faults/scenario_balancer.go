@@ -74,7 +74,7 @@ func (w *World) balance(ctx context.Context) (proxy demo.Proxy, raw *http.Client
 	if err != nil {
 		return proxy, nil, err
 	}
-	ports, err := demo.FreePorts(ctx, 0, 2)
+	ports, err := demo.FreePorts(0, 2)
 	if err != nil {
 		return proxy, nil, err
 	}

@@ -131,7 +131,7 @@ func (s *Showcase) fill(ctx context.Context, o Options) error {
 }
 
 func (s *Showcase) serve(ctx context.Context, o Options) error {
-	ports, err := demo.FreePorts(ctx, o.Port, 2)
+	ports, err := demo.FreePorts(o.Port, 2)
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func broken(said string) (names []string) {
 // listed starts a backend, logs in and reads every page of every list.
 func (u *upgrade) listed(old bool, password string) map[string][]map[string]any {
 	u.t.Helper()
-	ports, err := demo.FreePorts(u.t.Context(), 0, 1)
+	ports, err := demo.FreePorts(0, 1)
 	if err != nil {
 		u.t.Fatal(err)
 	}

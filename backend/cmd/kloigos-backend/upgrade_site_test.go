@@ -209,7 +209,7 @@ func newUpgrade(t *testing.T) *upgrade {
 	if err != nil || password == nil {
 		t.Fatalf("init: %v\n%s", err, said)
 	}
-	ports, err := demo.FreePorts(t.Context(), 0, 6)
+	ports, err := demo.FreePorts(0, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
