@@ -157,7 +157,10 @@ class Kubeadm(Work):
         }
 
     def timeouts(self):
-        return {"controlPlaneComponentHealthCheck": PATIENCE, "kubeletHealthCheck": PATIENCE, "kubernetesAPICall": "5m0s", "tlsBootstrap": PATIENCE, "discovery": PATIENCE}
+        return {
+            "controlPlaneComponentHealthCheck": PATIENCE, "kubeletHealthCheck": PATIENCE, "kubernetesAPICall": "5m0s", "tlsBootstrap": PATIENCE, "discovery": PATIENCE,
+            "etcdAPICall": PATIENCE,  # as long may a new member of etcd take until it has caught up
+        }
 
     # init
 
