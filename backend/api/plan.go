@@ -10,7 +10,7 @@ import (
 type Plan struct {
 	ID              string          `json:"id" format:"uuid"`
 	Workspace       string          `json:"workspace"`
-	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,create-cluster,delete-cluster,add-cluster-nodes,remove-cluster-node,replace-cluster-node,upgrade-cluster,renew-cluster-certificates,restore-cluster-snapshot,cross-check" doc:"id of the operation that is planned; cross-check: a policy looks whether all is as promised, and nobody applies it"`
+	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,create-cluster,delete-cluster,add-cluster-nodes,remove-cluster-node,replace-cluster-node,upgrade-cluster,renew-cluster-certificates,restore-cluster-snapshot,create-hosted-control-plane,delete-hosted-control-plane,upgrade-hosted-control-plane,sleep-hosted-control-plane,wake-hosted-control-plane,cross-check" doc:"id of the operation that is planned; cross-check: a policy looks whether all is as promised, and nobody applies it"`
 	Request         json.RawMessage `json:"request" doc:"body of that operation; apply the plan with the same body"`
 	Kind            string          `json:"kind" doc:"kind of the job that the action creates"`
 	KindMeans       string          `json:"kind_means"`
@@ -79,7 +79,8 @@ type DecidePlan struct {
 func PlannedKinds() []string {
 	return []string{
 		"allocation_keys", "allocation_network", "cluster_add_nodes", "cluster_create", "cluster_delete", "cluster_remove_node", "cluster_renew_certificates",
-		"cluster_replace_node", "cluster_restore", "cluster_upgrade", "host_decommission", "host_initialize", "host_relayout", "scope_delete", "unit_allocate", "unit_deallocate",
+		"cluster_replace_node", "cluster_restore", "cluster_upgrade", "host_decommission", "host_initialize", "host_relayout", "hosted_cluster_create",
+		"hosted_cluster_delete", "hosted_control_plane_sleep", "hosted_control_plane_upgrade", "hosted_control_plane_wake", "scope_delete", "unit_allocate", "unit_deallocate",
 	}
 }
 
@@ -128,7 +129,7 @@ type PlanFilter struct {
 	State      string `query:"state" maxLength:"32" doc:"a state, or expired; ready excludes expired plans"`
 	Host       string `query:"host" maxLength:"64" doc:"id or name"`
 	Allocation string `query:"allocation" maxLength:"64" doc:"id or login user"`
-	Action     string `query:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,create-cluster,delete-cluster,add-cluster-nodes,remove-cluster-node,replace-cluster-node,upgrade-cluster,renew-cluster-certificates,restore-cluster-snapshot,cross-check" doc:"the planned operation; without it, plans of the policy cross_check are left out"`
+	Action     string `query:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cascade-organization,cascade-project,cascade-workspace,create-cluster,delete-cluster,add-cluster-nodes,remove-cluster-node,replace-cluster-node,upgrade-cluster,renew-cluster-certificates,restore-cluster-snapshot,create-hosted-control-plane,delete-hosted-control-plane,upgrade-hosted-control-plane,sleep-hosted-control-plane,wake-hosted-control-plane,cross-check" doc:"the planned operation; without it, plans of the policy cross_check are left out"`
 	Approval   string `query:"approval" enum:"pending,mine" doc:"pending: waits for approvals; mine: and you can still approve it"`
 }
 

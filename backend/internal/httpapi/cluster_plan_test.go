@@ -171,6 +171,9 @@ func TestPlanOfAClustersDeletion(t *testing.T) {
 	if p = c.thePlan(p.ID, ann); p.State != "applied" || p.AppliedJobID != job {
 		t.Errorf("%+v", p)
 	}
+	if j := decode[api.Job](t, c.mustDo(http.MethodGet, "/jobs/"+job, nil, http.StatusOK, bearer(ann)...)); j.PlanID != p.ID {
+		t.Errorf("the job is of plan %q", j.PlanID)
+	}
 	c.coded(c.apply(at, body, p.ID, ann), "plan_applied", "already")
 	c.coded(c.approve(second.ID, ann), "plan_stale", "has changed since")
 

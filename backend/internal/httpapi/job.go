@@ -104,9 +104,16 @@ func (s jobHandlers) waitsFor(ctx context.Context, workspace uuid.UUID, state do
 	return s.db.FullJobQuota(ctx, workspace)
 }
 
-// shownJob is a job with its hosts, where it has several.
+// shownJob is a job with its hosts, where it has several, and with the plan that it applies.
 func (s jobHandlers) shownJob(ctx context.Context, j store.Job) (api.Job, error) {
 	out := s.presentJob(j)
+	if kind, _ := s.cfg.Kinds.Kind(string(j.Kind)); kind.Plan != nil {
+		plan, err := s.db.PlanOfJob(ctx, j.WorkspaceID, j.ID)
+		if err != nil {
+			return out, err
+		}
+		out.PlanID = text(plan)
+	}
 	if joint, _ := domain.JointOf(j.Kind); !joint.Several {
 		return out, nil
 	}

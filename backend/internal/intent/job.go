@@ -105,7 +105,7 @@ func (in *Intents) approvedOrPlanned(ctx context.Context, tx *store.Tx, call Cal
 	if k, _ := in.cfg.Kinds.Kind(string(j.Kind)); k.Plan == nil {
 		return nil
 	}
-	if bound, err := tx.AppliesPlan(ctx, j.WorkspaceID, j.ID); err != nil || bound {
+	if bound, err := tx.PlanOfJob(ctx, j.WorkspaceID, j.ID); err != nil || bound != nil {
 		return err
 	}
 	return Unplanned(ctx, tx.Tx, call.Actor, j.WorkspaceID, string(j.Kind))

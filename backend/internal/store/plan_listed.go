@@ -2,11 +2,12 @@ package store
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
@@ -59,21 +60,25 @@ func (p Plan) SubjectOf() (s work.Subject, err error) {
 	if p.Subject == nil { // made by a backend of an older release, which listed deletions of scopes only
 		return work.Subject{Objects: []work.Object{{Role: iam.DeletedRole, Noun: *p.Scope, ID: *p.ScopeID, Name: *p.ScopePath}}}, nil
 	}
-	if err := json.Unmarshal(p.Subject, &s); err != nil {
-		return s, fmt.Errorf("read the subject of plan %s: %w", p.ID, err)
+	if s, err = work.ReadSubject(p.Subject); err != nil {
+		return s, fmt.Errorf("plan %s: %w", p.ID, err)
 	}
 	return s, nil
 }
 
 const sqlAppliedBy = `
-SELECT EXISTS (SELECT 1 FROM plans p WHERE p.workspace_id = $1 AND p.applied_job_id = $2)`
+SELECT p.id FROM plans p WHERE p.workspace_id = $1 AND p.applied_job_id = $2 LIMIT 1`
 
-// AppliesPlan tells whether a job does what a plan showed.
-func (r Reads) AppliesPlan(ctx context.Context, workspace, job uuid.UUID) (yes bool, err error) {
-	if err := r.q.QueryRow(ctx, sqlAppliedBy, workspace, job).Scan(&yes); err != nil {
-		return false, fmt.Errorf("look for the plan of a job: %w", err)
+// PlanOfJob is the plan that a job applies; nil if none does.
+func (r Reads) PlanOfJob(ctx context.Context, workspace, job uuid.UUID) (*uuid.UUID, error) {
+	var plan uuid.UUID
+	switch err := r.q.QueryRow(ctx, sqlAppliedBy, workspace, job).Scan(&plan); {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for the plan of a job: %w", err)
 	}
-	return yes, nil
+	return &plan, nil
 }
 
 // PlaceOfScope is where a scope stands in the tree.

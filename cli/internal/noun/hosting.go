@@ -68,10 +68,10 @@ var hostedControlPlane = shape.Noun[api.HostedControlPlane, api.HostedControlPla
 	ByName:     true,
 	Operations: func(h api.HostedControlPlane) []api.Operation { return h.Operations },
 	Actions: []shape.Action{
-		shape.CreateJob("create-hosted-control-plane", "name", (*client.Client).CreateHostedControlPlane),
-		shape.StartWith("upgrade", "upgrade-hosted-control-plane", (*client.Client).UpgradeHostedControlPlane),
-		shape.Start("sleep", "sleep-hosted-control-plane", (*client.Client).SleepHostedControlPlane),
-		shape.Start("wake", "wake-hosted-control-plane", (*client.Client).WakeHostedControlPlane),
-		shape.StartWith("delete", "delete-hosted-control-plane", (*client.Client).DeleteHostedControlPlane).Typed("confirm"),
+		shape.CreateJob("create-hosted-control-plane", "name", (*client.Client).CreateHostedControlPlane).Listed(),
+		shape.StartWith("upgrade", "upgrade-hosted-control-plane", (*client.Client).UpgradeHostedControlPlane).Listed(),
+		shape.Start("sleep", "sleep-hosted-control-plane", (*client.Client).SleepHostedControlPlane).Listed(),
+		shape.Start("wake", "wake-hosted-control-plane", (*client.Client).WakeHostedControlPlane).Listed(),
+		shape.StartWith("delete", "delete-hosted-control-plane", (*client.Client).DeleteHostedControlPlane).Typed("confirm").Listed(),
 	},
 }

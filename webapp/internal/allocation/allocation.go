@@ -4,11 +4,13 @@
 package allocation
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/api"
@@ -36,6 +38,7 @@ type detailView struct {
 	Keys       string // what the form of keys holds
 	Wrong      ui.Problems
 	Object     object.View
+	Shared     string // name of the network, if it is of another workspace; its address names it by its id
 }
 
 func mount(r fiber.Router, a *page.App) {
@@ -107,6 +110,10 @@ func drawDetail(r *page.Request, status int, typed string, wrong ui.Problems) er
 		return err
 	})
 	g.Go(func() (err error) {
+		v.Shared, err = sharedNetwork(ctx, r, a.Network)
+		return err
+	})
+	g.Go(func() (err error) {
 		v.Object, err = object.Load(ctx, r, "allocation", a.ID, api.JobFilter{Allocation: a.ID})
 		return err
 	})
@@ -115,6 +122,20 @@ func drawDetail(r *page.Request, status int, typed string, wrong ui.Problems) er
 	}
 	here := "/allocations/" + a.ID
 	return r.Show(page.View{Title: a.LoginUser + " on " + a.Unit, Nav: "/allocations", Status: status, Body: detailPage(v, here)})
+}
+
+// sharedNetwork is the name of a network that another workspace shares, by its id; "" for all others.
+func sharedNetwork(ctx context.Context, r *page.Request, network string) (string, error) {
+	if _, err := uuid.Parse(network); err != nil {
+		return "", nil
+	}
+	found, err := r.API.ListSharedNetworks(ctx, api.SharedNetworkFilter{PageQuery: api.PageQuery{Limit: 200}})
+	for _, n := range found.Items {
+		if n.ID == network {
+			return n.Name + " of " + n.Organization, nil
+		}
+	}
+	return "", page.Optional(err)
 }
 
 func replaceKeys(r *page.Request) error {

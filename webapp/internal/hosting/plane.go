@@ -1,6 +1,7 @@
 package hosting
 
 import (
+	"context"
 	"net/url"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
@@ -73,9 +75,9 @@ func drawPlane(r *page.Request, status int, f ui.Form) error {
 	v.Tone, v.State, v.Means, v.Message = planeTones.Of(p.State), p.State, p.StateMeans, p.Message
 	operations := slices.DeleteFunc(slices.Clone(p.Operations), func(o api.Operation) bool { return o.Name == "upgrade" }) // it has a form
 	v.Operations = page.Operations(operations, []ui.Operation{
-		{Name: "wake", Label: "Wake", What: "Gives the control plane its replicas back, and waits until its API server answers.", Action: v.Here + "/wake", Main: p.State == "asleep"},
-		{Name: "sleep", Label: "Put to sleep", What: "Takes its replicas away. Nobody can use the cluster then; pods on workers go on. Its data stays.", Action: v.Here + "/sleep"},
-		{Name: "delete", Label: "Delete", What: "Deletes the cluster with all that is in it, and takes Kubernetes off its hosts.", Action: v.Here + "/delete", Danger: true, Confirm: p.Cluster, Typed: "the name of the cluster", Version: p.Version},
+		{Name: "wake", Label: "Wake", What: "Gives the control plane its replicas back, and waits until its API server answers.", Action: v.Here + "/wake", Main: p.State == "asleep", Plan: true},
+		{Name: "sleep", Label: "Put to sleep", What: "Takes its replicas away. Nobody can use the cluster then; pods on workers go on. Its data stays.", Action: v.Here + "/sleep", Plan: true},
+		{Name: "delete", Label: "Delete", What: "Deletes the cluster with all that is in it, and takes Kubernetes off its hosts.", Action: v.Here + "/delete", Danger: true, Plan: true, Confirm: p.Cluster, Typed: "the name of the cluster", Version: p.Version},
 	})
 	return r.Show(page.View{Title: p.Cluster, Nav: "/clusters", Status: status, Body: planePage(v)})
 }
@@ -99,6 +101,7 @@ func showNewPlane(r *page.Request) error {
 func drawNewPlane(r *page.Request, status int, f ui.Form) error {
 	v := newPlaneView{Form: f}
 	v.Up, v.Title, v.Action, v.Submit, v.Cancel = []ui.Target{clustersTarget, planesTarget}, "Create a cluster with a hosted control plane", "/hosted-control-planes/new", "Create", planesTarget.Href
+	v.Plan = true
 	v.Key, v.Fields = page.NewKey(), planeFields
 	found, err := r.API.ListKubeVersions(r.Ctx, api.KubeVersionFilter{PageQuery: api.PageQuery{Limit: 200}})
 	if err != nil {
@@ -124,9 +127,17 @@ func createPlane(r *page.Request) error {
 	if f.Wrong.Any() {
 		return drawNewPlane(r, fiber.StatusUnprocessableEntity, f)
 	}
-	_, job, err := r.API.CreateHostedControlPlane(r.Ctx, in, r.Once())
-	if err == nil {
-		return r.GoJob(job, planesTarget.Href, "")
+	var err error
+	if r.Planning() {
+		var p api.Plan
+		if p, err = r.API.PlanOf(r.Ctx, "create-hosted-control-plane", "", in); err == nil {
+			return r.GoPlan(p, nil)
+		}
+	} else {
+		var job string
+		if _, job, err = r.API.CreateHostedControlPlane(r.Ctx, in, r.Once()); err == nil {
+			return r.GoJob(job, planesTarget.Href, "")
+		}
 	}
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		f.Wrong = wrong
@@ -136,9 +147,17 @@ func createPlane(r *page.Request) error {
 
 func upgradePlane(r *page.Request) error {
 	in := api.UpgradeHostedControlPlane{KubernetesVersion: r.Form("kubernetes_version")}
-	_, job, err := r.API.UpgradeHostedControlPlane(r.Ctx, r.Param("id"), in, r.Once())
-	if err == nil {
-		return r.GoJob(job, planesTarget.Href, "")
+	var err error
+	if r.Planning() {
+		var p api.Plan
+		if p, err = r.API.PlanOf(r.Ctx, "upgrade-hosted-control-plane", r.Param("id"), in); err == nil {
+			return r.GoPlan(p, nil)
+		}
+	} else {
+		var job string
+		if _, job, err = r.API.UpgradeHostedControlPlane(r.Ctx, r.Param("id"), in, r.Once()); err == nil {
+			return r.GoJob(job, planesTarget.Href, "")
+		}
 	}
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		return drawPlane(r, status, ui.Form{Values: url.Values{"kubernetes_version": {in.KubernetesVersion}}, Wrong: wrong})
@@ -146,15 +165,19 @@ func upgradePlane(r *page.Request) error {
 }
 
 func sleepPlane(r *page.Request) error {
-	_, job, err := r.API.SleepHostedControlPlane(r.Ctx, r.Param("id"), r.Once())
-	if err != nil {
-		return err
-	}
-	return r.GoJob(job, planesTarget.Href, "")
+	return startPlane(r, "sleep-hosted-control-plane", r.API.SleepHostedControlPlane)
 }
 
 func wakePlane(r *page.Request) error {
-	_, job, err := r.API.WakeHostedControlPlane(r.Ctx, r.Param("id"), r.Once())
+	return startPlane(r, "wake-hosted-control-plane", r.API.WakeHostedControlPlane)
+}
+
+// startPlane asks for a job without a body, or for the plan of it.
+func startPlane(r *page.Request, operation string, start func(context.Context, string, ...client.Option) (api.HostedControlPlane, string, error)) error {
+	if r.Planning() {
+		return r.GoPlan(r.API.PlanOf(r.Ctx, operation, r.Param("id"), nil))
+	}
+	_, job, err := start(r.Ctx, r.Param("id"), r.Once())
 	if err != nil {
 		return err
 	}
@@ -162,6 +185,13 @@ func wakePlane(r *page.Request) error {
 }
 
 func deletePlane(r *page.Request) error {
+	if r.Planning() { // nothing needs to be typed to look
+		p, err := r.API.GetHostedControlPlane(r.Ctx, r.Param("id"))
+		if err != nil {
+			return err
+		}
+		return r.GoPlan(r.API.PlanOf(r.Ctx, "delete-hosted-control-plane", p.ID, api.DeleteCluster{Confirm: p.Cluster}))
+	}
 	_, job, err := r.API.DeleteHostedControlPlane(r.Ctx, r.Param("id"), api.DeleteCluster{Confirm: r.Form("confirm")}, r.IfSeen())
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@
 package kube
 
 import (
-	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -69,6 +68,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/clusters/:id/break-glass", a.Page(breakGlass))
 	r.Post("/clusters/:id/nodes", a.Page(addNodes))
 	r.Post("/clusters/:id/nodes/:node/remove", a.Page(removeNode))
+	r.Post("/clusters/:id/replace-node", a.Page(replaceNode))
 	r.Post("/clusters/:id/bindings", a.Page(bind))
 	r.Post("/clusters/:id/bindings/:binding/delete", a.Page(unbind))
 	r.Get("/kube-versions", a.Page(versions))
@@ -108,6 +108,7 @@ type view struct {
 	Key      string
 	Form     ui.Form     // of a binding
 	More     ui.Form     // of more nodes
+	Other    ui.Form     // of a host in the place of a node
 	Hosts    []ui.Choice // that can be nodes
 }
 
@@ -118,12 +119,12 @@ func draw(r *page.Request, status int, v view) error {
 	if err != nil {
 		return err
 	}
-	v.Cluster, v.Key, v.Form.Key, v.More.Key = c, page.NewKey(), page.NewKey(), page.NewKey()
-	if v.Form.Values == nil {
-		v.Form.Values = url.Values{}
-	}
-	if v.More.Values == nil {
-		v.More.Values = url.Values{}
+	v.Cluster, v.Key = c, page.NewKey()
+	for _, f := range []*ui.Form{&v.Form, &v.More, &v.Other} {
+		f.Key = page.NewKey()
+		if f.Values == nil {
+			f.Values = url.Values{}
+		}
 	}
 	g, ctx := errgroup.WithContext(r.Ctx)
 	g.Go(func() (err error) {
@@ -181,6 +182,7 @@ type newView struct {
 func drawNew(r *page.Request, status int, f ui.Form) error {
 	v := newView{Form: f}
 	v.Up, v.Title, v.Action, v.Submit, v.Cancel = []ui.Target{clustersTarget}, "Create a cluster", "/clusters/new", "Create", "/clusters"
+	v.Plan = true
 	v.Key, v.Fields = page.NewKey(), []string{"name", "kubernetes_version", "control_plane", "workers", "endpoint", "pod_range", "service_range", "oidc_issuer", "oidc_client_id", "oidc_username_claim", "oidc_groups_claim"}
 	g, ctx := errgroup.WithContext(r.Ctx)
 	g.Go(func() error {
@@ -200,59 +202,6 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 		return err
 	}
 	return r.Show(page.View{Title: v.Title, Nav: "/clusters", Status: status, Body: newPage(v)})
-}
-
-// hosts are those that can be nodes, as far as whoever asks may see them.
-func hosts(ctx context.Context, r *page.Request) (all []ui.Choice, err error) {
-	found, err := r.API.ListHosts(ctx, api.HostFilter{State: "ready", PageQuery: api.PageQuery{Limit: 200}})
-	for _, h := range found.Items {
-		if h.Purpose == "kubernetes" {
-			all = append(all, ui.Choice{Value: h.Name, Label: h.Name})
-		}
-	}
-	return all, page.Optional(err)
-}
-
-func addNodes(r *page.Request) error {
-	host, role := r.Form("host"), r.Form("node_role")
-	in := api.AddClusterNodes{Workers: []string{host}}
-	if role == "control_plane" {
-		in = api.AddClusterNodes{ControlPlane: []string{host}}
-	}
-	if r.Planning() {
-		p, err := r.API.PlanOf(r.Ctx, "add-cluster-nodes", r.Param("id"), in)
-		if err == nil {
-			return r.GoPlan(p, nil)
-		}
-		return wrongNodes(r, host, role, err)
-	}
-	_, job, err := r.API.AddClusterNodes(r.Ctx, r.Param("id"), in, r.Once())
-	if err == nil {
-		return r.GoJob(job, "/clusters/"+r.Param("id"), "")
-	}
-	return wrongNodes(r, host, role, err)
-}
-
-// wrongNodes shows the cluster with what is wrong with a host that was to become a node.
-func wrongNodes(r *page.Request, host, role string, err error) error {
-	return page.Refused(err, func(status int, wrong ui.Problems) error {
-		return draw(r, status, view{More: ui.Form{Values: url.Values{"host": {host}, "node_role": {role}}, Wrong: wrong}})
-	})
-}
-
-func removeNode(r *page.Request) error {
-	n, err := r.API.GetClusterNode(r.Ctx, r.Param("node"))
-	if err != nil {
-		return err
-	}
-	if r.Planning() {
-		return r.GoPlan(r.API.PlanOf(r.Ctx, "remove-cluster-node", n.ID, api.RemoveClusterNode{Confirm: n.Name}))
-	}
-	_, job, err := r.API.RemoveClusterNode(r.Ctx, n.ID, api.RemoveClusterNode{Confirm: n.Name}, r.Once())
-	if err != nil {
-		return err
-	}
-	return r.GoJob(job, "/clusters/"+r.Param("id"), "")
 }
 
 func create(r *page.Request) error {

@@ -18,7 +18,7 @@ type listView struct {
 var planActions = []string{
 	"initialize-host", "refence-host", "relayout-host", "decommission-host", "create-allocation", "replace-allocation-keys", "move-allocation-network", "deallocate", "cascade-organization", "cascade-project",
 	"cascade-workspace", "create-cluster", "delete-cluster", "add-cluster-nodes", "remove-cluster-node", "replace-cluster-node", "upgrade-cluster", "renew-cluster-certificates",
-	"restore-cluster-snapshot", "cross-check",
+	"restore-cluster-snapshot", "create-hosted-control-plane", "delete-hosted-control-plane", "upgrade-hosted-control-plane", "sleep-hosted-control-plane", "wake-hosted-control-plane", "cross-check",
 }
 
 var planStates = []string{"checking", "ready", "failed", "applied", "expired"}

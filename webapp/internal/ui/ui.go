@@ -143,14 +143,16 @@ func Word(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
 // Sentence writes it with a capital first letter.
 func Sentence(s string) string {
-	s = Word(s)
-	if first, rest, _ := strings.Cut(s, " "); first == "dns" || first == "ssh" { // no other name of ours begins with capitals
-		return strings.TrimSuffix(strings.ToUpper(first)+" "+rest, " ")
+	words := strings.Split(Word(s), " ")
+	for i, word := range words {
+		if word == "dns" || word == "ssh" { // no other word of ours has capitals
+			words[i] = strings.ToUpper(word)
+		}
 	}
-	if s == "" {
-		return s
+	if first := words[0]; first != "" {
+		words[0] = strings.ToUpper(first[:1]) + first[1:]
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return strings.Join(words, " ")
 }
 
 // Problems is what is wrong with a form that was sent: the whole, and each bad

@@ -90,7 +90,7 @@ type Approval struct {
 }
 
 // deletes are the kinds of jobs that the deletion of a scope asks for: a rule about one of them asks for approvals of deletions too.
-var deletes = []string{"unit_deallocate", "cluster_delete"}
+var deletes = []string{"unit_deallocate", "cluster_delete", "hosted_cluster_delete"}
 
 // asks tells whether the rule asks for approvals of plans of a kind.
 func (r ApprovalRule) asks(kind string) bool {

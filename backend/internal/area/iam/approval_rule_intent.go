@@ -23,6 +23,9 @@ func (r ApprovalRule) told(ctx context.Context, tx *intent.Tx, at Scope, action 
 	return tx.Made(ctx, ApprovalRuleNoun, r.ID, uuid.Nil)
 }
 
+// olderIgnoreRules says why backends of other releases have to be gone.
+const olderIgnoreRules = "they would apply plans without approvals"
+
 // CreateApprovalRule makes a rule of a scope. Backends of another release would apply plans without approvals, so they are kept
 // out from then on. planned are the kinds of jobs that have plans.
 func CreateApprovalRule(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], level string, draft ApprovalRuleDraft, planned []string, release string) (ApprovalRule, error) {
@@ -36,7 +39,7 @@ func CreateApprovalRule(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope]
 	if err := at.CanWrite(); err != nil {
 		return ApprovalRule{}, err
 	}
-	if err := OnlyThisRelease(ctx, tx.Tx, release, "they would apply plans without approvals"); err != nil {
+	if err := OnlyThisRelease(ctx, tx.Tx, release, olderIgnoreRules); err != nil {
 		return ApprovalRule{}, err
 	}
 	id := uuid.New()
@@ -71,8 +74,9 @@ func approvalRuleAt(ctx context.Context, tx *intent.Tx, ref scope.Ref[ApprovalRu
 	return rule, at, at.CanWrite()
 }
 
-// ChangeApprovalRule changes a rule, for plans that are there already as well. change is given it as it is.
-func ChangeApprovalRule(ctx context.Context, tx *intent.Tx, ref scope.Ref[ApprovalRule], version int64, planned []string, change func(*ApprovalRuleDraft)) error {
+// ChangeApprovalRule changes a rule, for plans that are there already as well. change is given it as it is. Backends of another release
+// are kept out as by CreateApprovalRule: the rule may name a kind of job that they make no plans of.
+func ChangeApprovalRule(ctx context.Context, tx *intent.Tx, ref scope.Ref[ApprovalRule], version int64, planned []string, release string, change func(*ApprovalRuleDraft)) error {
 	before, at, err := approvalRuleAt(ctx, tx, ref, version)
 	if err != nil {
 		return err
@@ -80,6 +84,9 @@ func ChangeApprovalRule(ctx context.Context, tx *intent.Tx, ref scope.Ref[Approv
 	draft := ApprovalRuleDraft{Name: before.Name, Kinds: before.Kinds, Approvals: before.Approvals, Hours: before.Hours}
 	change(&draft)
 	if err := draft.check(planned); err != nil {
+		return err
+	}
+	if err := OnlyThisRelease(ctx, tx.Tx, release, olderIgnoreRules); err != nil {
 		return err
 	}
 	err = tx.One(ctx, fault.ErrNotFound, sqlChangeApprovalRule, before.ID, draft.Name, draft.Kinds, draft.Approvals, draft.Hours)

@@ -80,7 +80,12 @@ func CreateHosted(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, kinds
 	}
 	facts := h.facts()
 	facts["hosts"] = names(nodes)
-	job, err = kinds.Ask(ctx, tx, h.job(HostedCreate.Name, nodes), h.entry("create", nil, facts))
+	wanted := h.job(HostedCreate.Name, nodes)
+	wanted.Draft = hostedPlan{
+		nodesPlan: nodesPlan{Comes: comers(nodes), Name: c.Name, Version: c.KubeVersion, PodRange: c.PodRange, ServiceRange: c.ServiceRange},
+		Pool:      h.Pool, Replicas: h.Replicas, Konnectivity: h.Konnectivity, CoreDNS: h.CoreDNS,
+	}
+	job, err = kinds.Ask(ctx, tx, wanted, h.entry("create", nil, facts))
 	return h.ID, job, err
 }
 
@@ -236,7 +241,9 @@ func askHosted(ctx context.Context, tx *intent.Tx, kinds *work.Registry, h Hoste
 	if target != "" {
 		after["kubernetes_version"] = target
 	}
-	return kinds.Ask(ctx, tx, h.job(kind, nil), h.entry(action, h.facts(), after))
+	wanted := h.job(kind, nil)
+	wanted.Draft = upgradePlan{To: target}
+	return kinds.Ask(ctx, tx, wanted, h.entry(action, h.facts(), after))
 }
 
 func setTarget(ctx context.Context, tx *db.Tx, hosted uuid.UUID, version string) error {

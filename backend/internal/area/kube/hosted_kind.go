@@ -47,6 +47,7 @@ var HostedCreate = work.Kind{
 	Deadline:  createWithin,
 	Locks:     []string{ClusterRole},
 	Playbooks: []string{PreparePlaybook, JoinPlaybook},
+	Plan:      planned(hostedCreation),
 
 	Start:   []work.Move{{Role: ClusterRole, On: CreateRequested}, {Role: HostedRole, On: CreateRequested}},
 	Success: []work.Move{{Role: ClusterRole, On: CreateSucceeded}, {Role: HostedRole, On: CreateSucceeded}},
@@ -64,17 +65,18 @@ var HostedDelete = work.Kind{
 	Deadline:  deleteWithin,
 	Locks:     []string{ClusterRole},
 	Playbooks: []string{ResetPlaybook},
+	Plan:      plannedHosted(hostedDeletion),
 
 	Start:   []work.Move{{Role: ClusterRole, On: DeleteRequested}, {Role: HostedRole, On: DeleteRequested}},
 	Failure: []work.Move{{Role: ClusterRole, On: DeleteFailed}, {Role: HostedRole, On: DeleteFailed}},
 }
 
 // hostedChange is a job that changes a control plane and waits until it is so.
-func hostedChange(name, means string, waits ...work.Step) work.Kind {
+func hostedChange(name, means string, plan *work.Plan, waits ...work.Step) work.Kind {
 	return work.Kind{
 		Name: name, Means: means,
 		Steps:    append([]work.Step{{Name: ApplyStep, Means: "tell the management cluster", Within: apiWithin}}, waits...),
-		Deadline: hostedChangeWithin, Locks: []string{ClusterRole},
+		Deadline: hostedChangeWithin, Locks: []string{ClusterRole}, Plan: plan,
 		Start:   []work.Move{{Role: HostedRole, On: HostedChangeRequested}},
 		Success: []work.Move{{Role: HostedRole, On: HostedChangeSucceeded}},
 		Failure: []work.Move{{Role: HostedRole, On: HostedChangeFailed}},
@@ -86,15 +88,16 @@ var (
 	waitForAPI   = work.Step{Name: APIStep, Means: "wait until the API server itself answers with its version", Within: apiWithin}
 
 	// HostedUpgrade is the job that brings a control plane to another version. Its workers stay as they are.
-	HostedUpgrade = hostedChange("hosted_control_plane_upgrade", "brings a hosted control plane to another version; its workers stay as they are", waitForPlane, waitForAPI)
+	HostedUpgrade = hostedChange("hosted_control_plane_upgrade", "brings a hosted control plane to another version; its workers stay as they are",
+		plannedHosted(hostedUpgrading), waitForPlane, waitForAPI)
 	// HostedWake is the job that gives a control plane its replicas back.
-	HostedWake = hostedChange("hosted_control_plane_wake", "gives a hosted control plane its replicas back", waitForPlane, waitForAPI)
+	HostedWake = hostedChange("hosted_control_plane_wake", "gives a hosted control plane its replicas back", plannedHosted(hostedWaking), waitForPlane, waitForAPI)
 	// HostedSleep is the job that takes a control plane's replicas away.
 	HostedSleep = sleep()
 )
 
 func sleep() work.Kind {
-	k := hostedChange("hosted_control_plane_sleep", "takes the replicas of a hosted control plane away; its data stays",
+	k := hostedChange("hosted_control_plane_sleep", "takes the replicas of a hosted control plane away; its data stays", plannedHosted(hostedFallingAsleep),
 		work.Step{Name: AsleepStep, Means: "wait until no replica is left", Within: planeWithin})
 	k.Success = []work.Move{{Role: HostedRole, On: HostedFellAsleep}}
 	return k

@@ -118,20 +118,33 @@ func (n Node) cleaned() string {
 
 // deletion lists what goes with a cluster.
 func deletion(ctx context.Context, q db.Reader, s *scene) (any, error) {
-	for _, n := range s.of(Worker) {
-		s.add(work.Change{Task: ResetWorkersStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.is(), Note: n.cleaned()})
-	}
+	s.resets()
 	for _, n := range s.of(ControlPlane) {
 		s.add(work.Change{Task: ResetStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.is(), Note: n.cleaned() + ", with the data of etcd"})
 	}
+	if err := s.forgetsNames(ctx, q); err != nil {
+		return nil, err
+	}
+	return nil, s.forgets(ctx, q)
+}
+
+// resets lists the workers that Kubernetes is taken off.
+func (s *scene) resets() {
+	for _, n := range s.of(Worker) {
+		s.add(work.Change{Task: ResetWorkersStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.is(), Note: n.cleaned()})
+	}
+}
+
+// forgetsNames lists the names of a cluster in zones, which go with it.
+func (s *scene) forgetsNames(ctx context.Context, q db.Reader) error {
 	names, err := planNames(ctx, q, s.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, n := range names {
 		s.add(work.Change{Task: planForgets, Kind: planNameKind, Name: n, Action: work.Removes, Note: "a policy takes it from the name servers as soon as the deletion begins"})
 	}
-	return nil, s.forgets(ctx, q)
+	return nil
 }
 
 // forgets lists the rows that go with a cluster.

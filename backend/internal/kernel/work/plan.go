@@ -1,6 +1,7 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,6 +29,25 @@ type Plan struct {
 type Subject struct {
 	Objects []Object        `json:"objects"`
 	Draft   json.RawMessage `json:"draft,omitempty"` // New.Draft
+}
+
+// ReadSubject reads a subject as it was made, or as a database gives it back. Its draft is the same text then, though databases change the
+// order of fields: a list depends on that text.
+func ReadSubject(text []byte) (s Subject, err error) {
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("read the subject of a plan: %w", err)
+	}
+	if s.Draft == nil {
+		return s, nil
+	}
+	var draft any
+	exact := json.NewDecoder(bytes.NewReader(s.Draft))
+	exact.UseNumber()
+	if err := exact.Decode(&draft); err != nil {
+		return s, fmt.Errorf("read what a plan lists by: %w", err)
+	}
+	s.Draft, err = json.Marshal(draft) // fields by their names
+	return s, err
 }
 
 // Object is the first object of a role.

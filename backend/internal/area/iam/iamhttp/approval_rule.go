@@ -132,7 +132,7 @@ func (h approvalRules) change(ctx context.Context, in *struct {
 		return nil, err
 	}
 	_, err = h.once(ctx, func(ctx context.Context, tx *intent.Tx) (uuid.UUID, error) {
-		return ref.ID(), iam.ChangeApprovalRule(ctx, tx, ref, version, api.PlannedKinds(), func(d *iam.ApprovalRuleDraft) {
+		return ref.ID(), iam.ChangeApprovalRule(ctx, tx, ref, version, api.PlannedKinds(), h.Release, func(d *iam.ApprovalRuleDraft) {
 			if in.Body.Name != nil {
 				d.Name = *in.Body.Name
 			}

@@ -26,14 +26,14 @@ func (h hosting) planes() {
 		Server: h.server, Engine: h.HostedParts.Engine, Find: kube.FindHosted, Present: presentHosted, Version: func(p kube.Hosted) int64 { return p.Version },
 	}, h}
 	httpapi.Register(h.server, "list-hosted-control-planes", n.list, httpapi.Sorted(kube.HostedSorting))
-	httpapi.Register(h.server, "create-hosted-control-plane", n.create, httpapi.Example(api.CreateHostedControlPlane{
+	httpapi.Register(h.server, "create-hosted-control-plane", n.create, httpapi.OrPlan[api.HostedControlPlane](h.server), httpapi.Example(api.CreateHostedControlPlane{
 		Name: "apps", KubernetesVersion: "v1.30.2", Pool: "default", Workers: []string{"fra1-051", "fra1-052"},
 	}))
 	httpapi.Register(h.server, "get-hosted-control-plane", n.Get)
-	httpapi.Register(h.server, "upgrade-hosted-control-plane", n.upgrade, httpapi.Example(api.UpgradeHostedControlPlane{KubernetesVersion: "v1.30.2"}))
-	httpapi.Register(h.server, "sleep-hosted-control-plane", n.starts(kube.SleepHosted))
-	httpapi.Register(h.server, "wake-hosted-control-plane", n.starts(kube.WakeHosted))
-	httpapi.Register(h.server, "delete-hosted-control-plane", n.remove, httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
+	httpapi.Register(h.server, "upgrade-hosted-control-plane", n.upgrade, httpapi.OrPlan[api.HostedControlPlane](h.server), httpapi.Example(api.UpgradeHostedControlPlane{KubernetesVersion: "v1.30.2"}))
+	httpapi.Register(h.server, "sleep-hosted-control-plane", n.starts("sleep-hosted-control-plane", kube.SleepHosted), httpapi.OrPlan[api.HostedControlPlane](h.server))
+	httpapi.Register(h.server, "wake-hosted-control-plane", n.starts("wake-hosted-control-plane", kube.WakeHosted), httpapi.OrPlan[api.HostedControlPlane](h.server))
+	httpapi.Register(h.server, "delete-hosted-control-plane", n.remove, httpapi.OrPlan[api.HostedControlPlane](h.server), httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
 }
 
 func (n planes) list(ctx context.Context, in *struct{ api.HostedControlPlaneFilter }) (*httpapi.Object[api.Page[api.HostedControlPlane]], error) {
@@ -46,58 +46,71 @@ func (n planes) list(ctx context.Context, in *struct{ api.HostedControlPlaneFilt
 		presentHosted)
 }
 
-func (n planes) create(ctx context.Context, in *httpapi.BodyOf[api.CreateHostedControlPlane]) (*httpapi.Accepted[api.HostedControlPlane], error) {
+func (n planes) create(ctx context.Context, in *struct {
+	httpapi.BodyOf[api.CreateHostedControlPlane]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
 	b := in.Body
-	made, err := n.Once(ctx, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
+	of := httpapi.PlannedAction{Route: "create-hosted-control-plane", Body: b, Noun: kube.HostedNoun, Name: b.Name}
+	return httpapi.PlanOrStart(ctx, n.Noun, in.ListPlanning, of, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
 		return kube.CreateHosted(ctx, tx, n.HostedParts.Keys, n.HostedParts.Kinds, kube.HostedDraft{
 			Name: b.Name, KubeVersion: b.KubernetesVersion, Pool: cmp.Or(b.Pool, kube.DefaultPool), Workers: b.Workers,
 			PodRange: cmp.Or(b.PodRange, kube.DefaultPodRange), ServiceRange: cmp.Or(b.ServiceRange, kube.DefaultServiceRange),
 			Replicas: cmp.Or(b.Replicas, kube.DefaultReplicas), Konnectivity: b.Konnectivity == nil || *b.Konnectivity, CoreDNS: b.CoreDNS == nil || *b.CoreDNS,
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	out, err := n.Show(ctx, made.Object)
-	if err != nil {
-		return nil, err
-	}
-	return &httpapi.Accepted[api.HostedControlPlane]{Location: httpapi.JobURL(made.Job), ETag: out.ETag, Body: out.Body}, nil
 }
 
-func (n planes) upgrade(ctx context.Context, in *httpapi.OnOf[api.UpgradeHostedControlPlane]) (*httpapi.Accepted[api.HostedControlPlane], error) {
-	_, ref, err := kube.FindHosted(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+// planOrStart makes a plan of an action on a hosted control plane, or asks for its job.
+func (n planes) planOrStart(ctx context.Context, id string, how api.ListPlanning, route string, body any, ask func(*intent.Tx, scope.Ref[kube.Hosted]) (uuid.UUID, error)) (*httpapi.Planned, error) {
+	h, ref, err := kube.FindHosted(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), id)
 	if err != nil {
 		return nil, err
 	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+	of := httpapi.PlannedAction{Route: route, Body: body, Noun: kube.HostedNoun, ID: h.ID, Name: h.Cluster}
+	return httpapi.PlanOrStart(ctx, n.Noun, how, of, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
+		job, err = ask(tx, ref)
+		return h.ID, job, err
+	})
+}
+
+func (n planes) upgrade(ctx context.Context, in *struct {
+	httpapi.OnOf[api.UpgradeHostedControlPlane]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
+	return n.planOrStart(ctx, in.ID, in.ListPlanning, "upgrade-hosted-control-plane", in.Body, func(tx *intent.Tx, ref scope.Ref[kube.Hosted]) (uuid.UUID, error) {
 		return kube.UpgradeHosted(ctx, tx, n.HostedParts.Kinds, ref, in.Body.KubernetesVersion)
 	})
 }
 
 type asksHosted func(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref scope.Ref[kube.Hosted]) (job uuid.UUID, err error)
 
+type startHosted struct {
+	httpapi.ByID
+	api.ListPlanning
+}
+
 // starts is the handler of a job without a body.
-func (n planes) starts(ask asksHosted) func(context.Context, *httpapi.ByID) (*httpapi.Accepted[api.HostedControlPlane], error) {
-	return func(ctx context.Context, in *httpapi.ByID) (*httpapi.Accepted[api.HostedControlPlane], error) {
-		_, ref, err := kube.FindHosted(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) { return ask(ctx, tx, n.HostedParts.Kinds, ref) })
+func (n planes) starts(route string, ask asksHosted) func(context.Context, *startHosted) (*httpapi.Planned, error) {
+	return func(ctx context.Context, in *startHosted) (*httpapi.Planned, error) {
+		return n.planOrStart(ctx, in.ID, in.ListPlanning, route, nil, func(tx *intent.Tx, ref scope.Ref[kube.Hosted]) (uuid.UUID, error) {
+			return ask(ctx, tx, n.HostedParts.Kinds, ref)
+		})
 	}
 }
 
-func (n planes) remove(ctx context.Context, in *httpapi.ChangeOf[api.DeleteCluster]) (*httpapi.Accepted[api.HostedControlPlane], error) {
+func (n planes) remove(ctx context.Context, in *struct {
+	httpapi.ChangeOf[api.DeleteCluster]
+	api.ListPlanning
+},
+) (*httpapi.Planned, error) {
 	version, err := in.Version()
 	if err != nil {
 		return nil, err
 	}
-	_, ref, err := kube.FindHosted(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+	return n.planOrStart(ctx, in.ID, in.ListPlanning, "delete-hosted-control-plane", in.Body, func(tx *intent.Tx, ref scope.Ref[kube.Hosted]) (uuid.UUID, error) {
 		return kube.DeleteHosted(ctx, tx, n.HostedParts.Kinds, ref, version, in.Body.Confirm)
 	})
 }
