@@ -88,6 +88,8 @@ NOISE = re.compile(r"[IWEF][0-9]{4} [0-9]{2}:|\{\"level\":|\s*\[WARNING |To see 
 PATIENCE = "15m0s"
 # Who leads has to say so in time, or ends. The usual 10 seconds are too few for a slow machine, which then starts it over and over.
 LEADERS = [{"name": "leader-elect-lease-duration", "value": "60s"}, {"name": "leader-elect-renew-deadline", "value": "45s"}, {"name": "leader-elect-retry-period", "value": "5s"}]
+# Milliseconds. With the usual 100 and 1000, members on slow machines choose a leader over and over, and no API server stays up. K3s has these too.
+ELECTIONS = [{"name": "heartbeat-interval", "value": "500"}, {"name": "election-timeout", "value": "5000"}]
 PLAIN = {
     "node": r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?",
     "version": r"v1\.[0-9]+\.[0-9]+",
@@ -192,6 +194,7 @@ class Kubeadm(Work):
                 "kubernetesVersion": self.params["version"], "clusterName": self.params["cluster"], "controlPlaneEndpoint": self.params["endpoint"],
                 "networking": {"serviceSubnet": self.params["service_range"], "dnsDomain": "cluster.local"},
                 "apiServer": {"certSANs": names, **self.login()}, "controllerManager": {"extraArgs": LEADERS}, "scheduler": {"extraArgs": LEADERS},
+                "etcd": {"local": {"extraArgs": ELECTIONS}},
                 # A bundle without CoreDNS makes a cluster without DNS of its own.
                 "dns": {"disabled": not has_dns},
             },

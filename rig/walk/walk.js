@@ -19,6 +19,7 @@ const { values: flags } = parseArgs({ options: {
   showcase: { type: "string" }, // what one that runs has printed
   screenshots: { type: "boolean" }, // write docs/screenshots anew, and do nothing else
   look: { type: "string" }, // put pictures of the pages that --only names into this directory, and do nothing else
+  long: { type: "boolean" }, // axe looks at the widest window too, which has the parts of the laptop
   only: { type: "string" }, // pages and tasks whose names hold one of these, between commas
 } });
 const fits = (name) => !flags.only || flags.only.split(",").some((part) => name.includes(part));
@@ -82,7 +83,7 @@ async function lookAt(p, { page, happened }, width, names) {
   found.push(...await moved(page));
   await unfold(page);
   found.push(...await over(page));
-  for (const colorScheme of ["light", "dark"]) {
+  for (const colorScheme of width === "wall" && !flags.long ? [] : ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
     found.push(...(await findings(page, colorScheme)).map((f) => `${colorScheme}: ${f}`));
   }

@@ -53,7 +53,7 @@ const (
 	node      = "k1"
 	cluster   = "apps"
 	workspace = "default/default/apps"
-	vmCPUs    = 4
+	vmCPUs    = 2 // more than the machine has would only wait for each other
 	vmMemory  = 3072
 	gateway   = "10.0.2.2" // this machine, as the VM sees it
 )

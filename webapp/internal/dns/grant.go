@@ -225,3 +225,32 @@ func setNaming(r *page.Request) error {
 	}
 	return r.Go("/shared-dns-zones/"+z.ID, "dns-naming-set")
 }
+
+// zoneURL is the page of the zone of a record set, which another workspace may own.
+func zoneURL(s api.DNSRecordSet) string {
+	if s.SharedZoneID != "" {
+		return "/shared-dns-zones/" + s.SharedZoneID
+	}
+	return "/dns-zones/" + s.ZoneID
+}
+
+// zoneChoices are the zones that record sets can be added to: those of the workspace, by name, and those that are shared with it, by id.
+func zoneChoices(r *page.Request) (all []ui.Choice, err error) {
+	zones, err := r.API.ListDNSZones(r.Ctx, api.DNSZoneFilter{PageQuery: api.PageQuery{Limit: 200}})
+	if err != nil {
+		return nil, err
+	}
+	for _, z := range zones.Items {
+		all = append(all, ui.Choice{Value: z.Name, Label: z.Name})
+	}
+	if r.May(readShared) {
+		shared, err := r.API.ListSharedDNSZones(r.Ctx, api.SharedDNSZoneFilter{PageQuery: api.PageQuery{Limit: 200}})
+		if err = page.Optional(err); err != nil {
+			return nil, err
+		}
+		for _, z := range shared.Items {
+			all = append(all, ui.Choice{Value: z.ID, Label: z.Name + ", shared by " + z.Organization})
+		}
+	}
+	return all, nil
+}

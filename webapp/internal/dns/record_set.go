@@ -13,7 +13,6 @@ import (
 	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
-	"kloigos/webapp/internal/states"
 	"kloigos/webapp/internal/ui"
 )
 
@@ -41,28 +40,6 @@ var RecordSets = page.Area{
 		"dns-record-set-changed": "The record set is changed. The next synchronization brings it to the name server.",
 		"dns-record-set-deleted": "The record set is deleted. The next synchronization takes it off the name server, where the mode of the zone allows that.",
 	},
-}
-
-// kind says how the values of a type are written.
-type kind struct{ Values, Example, Means string }
-
-var kinds = map[string]kind{
-	"A":     {"IPv4 addresses", "192.0.2.1", "Where the name is, in IPv4."},
-	"AAAA":  {"IPv6 addresses", "2001:db8::1", "Where the name is, in IPv6."},
-	"CAA":   {"Flags, tag and text", "0 issue \"letsencrypt.org\"", "Which authorities may issue certificates."},
-	"CNAME": {"Another name", "www.example.net", "The name is an alias. No other record may stand beside it, and it can't be at the apex."},
-	"MX":    {"Preference and mail server", "10 mail.example.org", "Which servers take mail; the lowest preference first."},
-	"NS":    {"Name servers", "ns1.example.net", "Which servers have the names below; not at the apex."},
-	"PTR":   {"Names", "host.example.org", "Which name an address has."},
-	"SRV":   {"Priority, weight, port and server", "10 5 5060 sip.example.org", "Where a service is. Its name looks like _sip._tcp."},
-	"TXT":   {"Texts", "v=spf1 -all", "Free text, one in each line. In quotes, \\\" and \\065 are escapes."},
-}
-
-func types() []string { return states.Enum(api.CreateDNSRecordSet{}, "Type") }
-
-// adoptable tells whether a record could be managed here.
-func adoptable(f api.DNSForeignRecord) bool {
-	return slices.Contains(types(), f.Type) && f.Outcome == "foreign" && (f.Type != "NS" || f.Name != f.Zone)
 }
 
 func findRecordSets(ctx context.Context, r *page.Request, query string) ([]ui.Target, error) {
@@ -129,14 +106,6 @@ func showRecordSet(r *page.Request) error {
 
 var setFields = []string{"zone", "name", "type", "ttl", "values"}
 
-// zoneURL is the page of the zone of a record set, which another workspace may own.
-func zoneURL(s api.DNSRecordSet) string {
-	if s.SharedZoneID != "" {
-		return "/shared-dns-zones/" + s.SharedZoneID
-	}
-	return "/dns-zones/" + s.ZoneID
-}
-
 func atSet(s api.DNSRecordSet) string { return "/dns-record-sets/" + s.ID }
 
 func showNewRecordSet(r *page.Request) error {
@@ -145,22 +114,9 @@ func showNewRecordSet(r *page.Request) error {
 }
 
 func drawNewRecordSet(r *page.Request, status int, f ui.Form) error {
-	zones, err := r.API.ListDNSZones(r.Ctx, api.DNSZoneFilter{PageQuery: api.PageQuery{Limit: 200}})
+	choices, err := zoneChoices(r)
 	if err != nil {
 		return err
-	}
-	var choices []ui.Choice
-	for _, z := range zones.Items {
-		choices = append(choices, ui.Choice{Value: z.Name, Label: z.Name})
-	}
-	if r.May(readShared) {
-		shared, err := r.API.ListSharedDNSZones(r.Ctx, api.SharedDNSZoneFilter{PageQuery: api.PageQuery{Limit: 200}})
-		if err = page.Optional(err); err != nil {
-			return err
-		}
-		for _, z := range shared.Items {
-			choices = append(choices, ui.Choice{Value: z.ID, Label: z.Name + ", shared by " + z.Organization})
-		}
 	}
 	if _, known := kinds[f.Values.Get("type")]; !known {
 		f.Values.Set("type", "A")

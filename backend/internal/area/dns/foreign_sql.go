@@ -77,3 +77,8 @@ INSERT INTO dns_foreign_records (zone_id, name, type, ttl, contents, outcome, me
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (zone_id, name, type)
 DO UPDATE SET ttl = excluded.ttl, contents = excluded.contents, outcome = excluded.outcome, message = excluded.message, seen_at = now()`
+
+// recordSetAt returns the record set of a name and type that is not deleted.
+func recordSetAt(ctx context.Context, q db.Reader, zone uuid.UUID, name Name, kind Type) (ManagedSet, error) {
+	return db.First[ManagedSet](ctx, q, fault.ErrNotFound, sqlRecordSet+" AND s.zone_id = $1 AND s.name = $2 AND s.type = $3 AND s.state <> 'deleting'", zone, name, kind)
+}

@@ -124,3 +124,8 @@ func (m ManagedSet) owned() scope.Ref[ManagedSet] {
 
 // naming is the reference to a zone that the object's workspace may use.
 func (z NamingZone) naming() scope.Ref[Zone] { return scope.Found[Zone](z.ID, z.WorkspaceID) }
+
+// RecordSetsOf returns the record sets of an owner, in the order of their names.
+func RecordSetsOf(ctx context.Context, q db.Reader, owner SetOwner) ([]ManagedSet, error) {
+	return db.Collect[ManagedSet](ctx, q, sqlRecordSet+" AND s.owner = $1 AND s.owner <> 'user' ORDER BY s.name, s.type, s.id", owner)
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kloigos/backend/internal/kernel/fault"
 )
 
 // Type is the type of a record set, as in "AAAA".
@@ -200,3 +202,12 @@ func CheckBeside(set RecordSet, others []RecordSet) error {
 }
 
 func indexed(field string, index int) string { return fmt.Sprintf("%s[%d]", field, index) }
+
+// invalid are the problems as the kernel's error for requests.
+func (p Problems) invalid() error {
+	var bad fault.Invalid
+	for _, problem := range p {
+		bad.Add(problem.Field, "%s", problem.Text)
+	}
+	return bad.OrNil()
+}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/lifecycle"
 )
 
@@ -117,31 +116,3 @@ func (m ManagedSet) facts() map[string]any {
 
 // String names the record set in a log.
 func (m ManagedSet) String() string { return fmt.Sprintf("%s %s", m.Name.Display(), m.Type) }
-
-// invalid are the problems as the kernel's error for requests.
-func (p Problems) invalid() error {
-	var bad fault.Invalid
-	for _, problem := range p {
-		bad.Add(problem.Field, "%s", problem.Text)
-	}
-	return bad.OrNil()
-}
-
-// moves says what a synchronization's result means for a record set, and in which words.
-func (r SetResult) moves(mode Mode, held bool) (on lifecycle.Event, message string) {
-	switch {
-	case r.Failure != nil && r.Failure.Retry:
-		return SetOpen, r.Failure.Text
-	case r.Failure != nil:
-		return SetRefused, r.Failure.Text
-	case r.Outcome == InSync:
-		return SetApplied, ""
-	case r.Outcome.Writes() && held:
-		return SetOpen, "The plan of the zone waits for a confirmation."
-	case r.Outcome.Writes() && mode == Observe:
-		return SetOpen, "The zone is in mode observe, so nothing is changed. " + r.Text
-	case r.Outcome.Writes():
-		return SetOpen, "The synchronization ended before its turn."
-	}
-	return SetRefused, r.Text
-}

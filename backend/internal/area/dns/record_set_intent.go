@@ -2,7 +2,6 @@ package dns
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -58,12 +57,8 @@ type setPlace struct {
 }
 
 func insertRecordSet(ctx context.Context, tx *intent.Tx, zone Zone, in setPlace, owner SetOwner, set RecordSet, adopt Adoption, action string) (ManagedSet, error) {
-	alone := set.Type == CNAME
-	// The foreign key to the row of the name keeps a CNAME record and another from being written at the same time.
-	for _, sql := range []db.Statement{sqlTakeName, sqlTurnName} {
-		if _, err := tx.Exec(ctx, sql, zone.ID, set.Name, alone); err != nil {
-			return ManagedSet{}, nameError(err, set)
-		}
+	if err := takeName(ctx, tx.Tx, zone.ID, set); err != nil {
+		return ManagedSet{}, err
 	}
 	// A successor of a set that is still being deleted takes its place: the server then sees an update.
 	if _, err := tx.Exec(ctx, sqlForgetDeletedSet, zone.ID, set.Name, set.Type); err != nil {
@@ -71,7 +66,7 @@ func insertRecordSet(ctx context.Context, tx *intent.Tx, zone Zone, in setPlace,
 	}
 	id := uuid.New()
 	taken := fault.Conflictf("dns_record_set_exists", "%s already has a record set of type %s.", set.Name.Display(), set.Type)
-	err := tx.One(ctx, taken, sqlInsertRecordSet, id, zone.ID, set.Name, set.Type, int64(set.TTL), set.Values, owner, alone, adopt, SetLifecycle.Initial,
+	err := tx.One(ctx, taken, sqlInsertRecordSet, id, zone.ID, set.Name, set.Type, int64(set.TTL), set.Values, owner, set.Alone(), adopt, SetLifecycle.Initial,
 		in.workspace, in.grant)
 	if err != nil {
 		return ManagedSet{}, nameError(err, set)
@@ -81,17 +76,6 @@ func insertRecordSet(ctx context.Context, tx *intent.Tx, zone Zone, in setPlace,
 		return ManagedSet{}, err
 	}
 	return made, made.told(ctx, tx, action, nil, made.facts())
-}
-
-// nameError tells a name that another kind of record has from other errors.
-func nameError(err error, set RecordSet) error {
-	switch {
-	case db.SQLState(err) != foreignKeyViolation:
-		return fmt.Errorf("write record set %s %s: %w", set.Name, set.Type, err)
-	case set.Type == CNAME:
-		return fault.Conflictf("dns_name_taken", "%s already has other records. A CNAME record cannot stand beside them.", set.Name.Display())
-	}
-	return fault.Conflictf("dns_name_taken", "%s already has a CNAME record. No other record can stand beside it.", set.Name.Display())
 }
 
 // Content is what can change of a record set.
@@ -164,18 +148,6 @@ func (m ManagedSet) CanDelete(by SetOwner) error {
 	return nil
 }
 
-// CanAdopt tells why there is nothing to adopt; nil if the server holds what the record set wants to be.
-func (m ManagedSet) CanAdopt() error {
-	if m.ZoneGrant != nil {
-		return fault.Conflictf("dns_zone_shared", "The zone belongs to another workspace. Whoever has the zone decides what happens to the record on its name server.")
-	}
-	switch m.Outcome {
-	case AdoptionNeeded, OwnerLost, OwnerForeign, OwnerUnread:
-		return nil
-	}
-	return fault.Conflictf("dns_nothing_to_adopt", "The last synchronization met nobody else's record here.")
-}
-
 // DeleteRecordSet takes a record set out of the intent. Where the zone's mode deletes, its row stays until the server no
 // longer holds it; else the row is gone at once, and the record stays on the server.
 func DeleteRecordSet(ctx context.Context, tx *intent.Tx, by SetOwner, ref scope.Ref[ManagedSet], version int64) (ManagedSet, error) {
@@ -203,46 +175,4 @@ func DeleteRecordSet(ctx context.Context, tx *intent.Tx, by SetOwner, ref scope.
 		return ManagedSet{}, fmt.Errorf("delete a record set: %w", err)
 	}
 	return before, before.told(ctx, tx, "delete", before.facts(), nil)
-}
-
-func wrap(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
-// AdoptRecord lets the next synchronization take over what the server holds at a name and type. If the intent has no record
-// set there, it gets one with the values of the server.
-func AdoptRecord(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], name Name, kind Type, how Adoption) (ManagedSet, error) {
-	zone, err := keepZone(ctx, tx.Tx, ref.ID())
-	if err != nil {
-		return ManagedSet{}, err
-	}
-	if how != AdoptUnowned && how != AdoptForeign {
-		return ManagedSet{}, Problems{{"adopt", fmt.Sprintf("Use one of: %s, %s.", AdoptUnowned, AdoptForeign)}}.invalid()
-	}
-	set, err := recordSetAt(ctx, tx.Reader, zone.ID, name, kind)
-	if err == nil && set.WorkspaceID != zone.WorkspaceID {
-		return ManagedSet{}, fault.Conflictf("dns_zone_shared", "A workspace that the zone is granted to has this record set. It is adopted when that one is deleted.")
-	}
-	if err == nil {
-		if set, err = holdRecordSet(ctx, tx.Tx, set.ID); err != nil {
-			return ManagedSet{}, err
-		}
-		return changeRecordSet(ctx, tx, set, set.RecordSet(), how, "adopt")
-	}
-	if !errors.Is(err, fault.ErrNotFound) {
-		return ManagedSet{}, err
-	}
-	found, err := foreignAt(ctx, tx.Reader, zone.ID, name, kind)
-	if err != nil {
-		return ManagedSet{}, err
-	}
-	draft := Draft{Name: string(found.Name), Type: string(found.Type), TTL: int(max(MinTTL, min(found.TTL, MaxTTL))), Values: found.Contents}
-	content, problems := draft.Check(zone.Name)
-	if problems != nil {
-		return ManagedSet{}, fault.Conflictf("dns_not_adoptable", "This record cannot be managed here: %s", problems.Error())
-	}
-	return insertRecordSet(ctx, tx, zone, setPlace{workspace: zone.WorkspaceID}, OwnedByUser, content, how, "adopt")
 }

@@ -30,21 +30,6 @@ func FindRecordSet(ctx context.Context, q db.Reader, workspace uuid.UUID, text s
 		func(m ManagedSet) uuid.UUID { return m.ID })
 }
 
-// recordSetAt returns the record set of a name and type that is not deleted.
-func recordSetAt(ctx context.Context, q db.Reader, zone uuid.UUID, name Name, kind Type) (ManagedSet, error) {
-	return db.First[ManagedSet](ctx, q, fault.ErrNotFound, sqlRecordSet+" AND s.zone_id = $1 AND s.name = $2 AND s.type = $3 AND s.state <> 'deleting'", zone, name, kind)
-}
-
-// RecordSetsOf returns the record sets of an owner, in the order of their names.
-func RecordSetsOf(ctx context.Context, q db.Reader, owner SetOwner) ([]ManagedSet, error) {
-	return db.Collect[ManagedSet](ctx, q, sqlRecordSet+" AND s.owner = $1 AND s.owner <> 'user' ORDER BY s.name, s.type, s.id", owner)
-}
-
-// recordSetsOfZone returns all record sets of a zone.
-func recordSetsOfZone(ctx context.Context, q db.Reader, zone uuid.UUID) ([]ManagedSet, error) {
-	return db.Collect[ManagedSet](ctx, q, sqlRecordSet+" AND s.zone_id = $1 ORDER BY s.name, s.id", zone)
-}
-
 // holdRecordSet returns a record set and locks its row until the transaction ends.
 func holdRecordSet(ctx context.Context, tx *db.Tx, id uuid.UUID) (ManagedSet, error) {
 	return db.First[ManagedSet](ctx, tx.Reader, fault.ErrNotFound, sqlRecordSet+" AND s.id = $1 FOR UPDATE OF s", id)
@@ -82,17 +67,6 @@ func RecordSets(ctx context.Context, q db.Reader, f RecordSetFilter) ([]ManagedS
 	return RecordSetSorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
 }
 
-const sqlTakeName = `
-INSERT INTO dns_names (zone_id, name, alone)
-VALUES ($1, $2, $3)
-ON CONFLICT DO NOTHING`
-
-// sqlTurnName gives a name to a CNAME record set, or to others. Record sets that stand there refuse it.
-const sqlTurnName = `
-UPDATE dns_names
-   SET alone = $3
- WHERE zone_id = $1 AND name = $2 AND alone <> $3`
-
 const sqlForgetDeletedSet = `
 DELETE FROM dns_record_sets
  WHERE zone_id = $1 AND name = $2 AND type = $3 AND state = 'deleting'`
@@ -118,11 +92,6 @@ UPDATE dns_record_sets
 const sqlForgetRecordSet = `
 DELETE FROM dns_record_sets
  WHERE id = $1 AND state = $2`
-
-const sqlRecordCheck = `
-UPDATE dns_record_sets
-   SET checked = $3, checked_at = now()
- WHERE id = $1 AND revision = $2`
 
 const sqlRecordSetIDs = `
 SELECT s.id

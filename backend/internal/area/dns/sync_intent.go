@@ -242,3 +242,29 @@ func recordForeign(ctx context.Context, tx *db.Tx, zone Zone, report Report, our
 	}
 	return nil
 }
+
+// moves says what a synchronization's result means for a record set, and in which words.
+func (r SetResult) moves(mode Mode, held bool) (on lifecycle.Event, message string) {
+	switch {
+	case r.Failure != nil && r.Failure.Retry:
+		return SetOpen, r.Failure.Text
+	case r.Failure != nil:
+		return SetRefused, r.Failure.Text
+	case r.Outcome == InSync:
+		return SetApplied, ""
+	case r.Outcome.Writes() && held:
+		return SetOpen, "The plan of the zone waits for a confirmation."
+	case r.Outcome.Writes() && mode == Observe:
+		return SetOpen, "The zone is in mode observe, so nothing is changed. " + r.Text
+	case r.Outcome.Writes():
+		return SetOpen, "The synchronization ended before its turn."
+	}
+	return SetRefused, r.Text
+}
+
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -80,3 +80,8 @@ const sqlForgetDeleted = `
 DELETE FROM dns_record_sets
  WHERE state = 'deleting'
    AND id IN (SELECT g.id FROM unnest($1::UUID[]) AS g(id))`
+
+// recordSetsOfZone returns all record sets of a zone.
+func recordSetsOfZone(ctx context.Context, q db.Reader, zone uuid.UUID) ([]ManagedSet, error) {
+	return db.Collect[ManagedSet](ctx, q, sqlRecordSet+" AND s.zone_id = $1 ORDER BY s.name, s.id", zone)
+}

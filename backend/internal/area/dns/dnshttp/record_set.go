@@ -79,29 +79,14 @@ func changeSet(ctx context.Context, tx *intent.Tx, ref scope.Ref[dns.ManagedSet]
 }
 
 func presentSet(m dns.ManagedSet) api.DNSRecordSet {
-	out := api.DNSRecordSet{
+	return api.DNSRecordSet{
 		ID: m.ID.String(), Workspace: m.WorkspaceID.String(), ZoneID: m.ZoneID.String(), Zone: m.ZoneName.Display(), Name: m.Name.Display(),
 		ASCIIName: string(m.Name), Type: string(m.Type), TTL: m.TTL, Values: orEmpty(m.Contents), Owner: string(m.Owner), SharedZoneID: idOf(m.ZoneGrant),
 		State: string(m.State), StateMeans: dns.SetLifecycle.Info(m.State).Means, Message: m.StateMessage, Outcome: string(m.Outcome),
-		SettlesAt: m.SettlesAt, Version: m.Version, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+		SettlesAt: m.SettlesAt, Check: presentCheck(m), Version: m.Version, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 		Operations: []api.Operation{
 			httpapi.OperationOf("change", m.CanChange(dns.OwnedByUser)), httpapi.OperationOf("delete", m.CanDelete(dns.OwnedByUser)),
 			httpapi.OperationOf("adopt", m.CanAdopt()), httpapi.OperationOf("check", nil),
 		},
 	}
-	if m.Checked != nil && m.CheckedAt != nil {
-		out.Check = &api.DNSCheck{At: *m.CheckedAt, Everywhere: m.Checked.Everywhere, Servers: []api.DNSAnswer{}, Notes: m.Checked.Notes}
-		for _, told := range m.Checked.Servers {
-			out.Check.Servers = append(out.Check.Servers, presentAnswer(told))
-		}
-		if m.Checked.Resolver != nil {
-			answer := presentAnswer(*m.Checked.Resolver)
-			out.Check.Resolver = &answer
-		}
-	}
-	return out
-}
-
-func presentAnswer(t dns.Told) api.DNSAnswer {
-	return api.DNSAnswer{Server: t.Server, Address: t.Address, Status: t.Status, Values: t.Values, TTL: t.TTL, Message: t.Text}
 }
