@@ -15,14 +15,12 @@ import (
 	"kloigos/webapp/internal/ui"
 )
 
-// Read is the permission to see who may use networks, and Create the one to let somebody.
-const (
-	Read   = "project.workspace.network_grant:read"
-	Create = "project.workspace.network_grant:create"
-)
+// Read is the permission to see who may use networks.
+const Read = "project.workspace.network_grant:read"
 
 const (
 	icon   = "M2 2.500h12v4H2zM5 9.500l-3 2 3 2M2 11.500h6M11 9.500l3 2-3 2M14 11.500h-4"
+	create = "project.workspace.network_grant:create"
 	shared = "project.workspace.shared_network:read"
 )
 
@@ -32,7 +30,7 @@ var Area = page.Area{
 	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/shared-networks", Label: "Shared networks", Icon: icon, Needs: shared}},
 	Pages: []ui.Target{
 		{Href: "/network-grants", Label: "Grants of networks", Icon: icon, Needs: Read},
-		{Href: "/network-grants/new", Label: "Grant a network", Icon: icon, Needs: Create},
+		{Href: "/network-grants/new", Label: "Grant a network", Icon: icon, Needs: create},
 	},
 	Nouns: []page.Noun{{Name: "network_grant", Path: "/network-grants/"}},
 	Notices: map[string]string{
