@@ -10,7 +10,7 @@ import (
 )
 
 // cluster makes a kubernetes workspace in a project of the second organization: three hosts that are nodes of a cluster, of
-// which one is not ready, somebody's role in it, and the catalog of versions.
+// which one is not ready, a host beside them, somebody's role in it, and the catalog of versions.
 func (w *world) cluster(organization, project, account uuid.UUID) {
 	workspaces := &table{name: "workspaces", columns: []string{"id", "project_id", "name", "type", "created_at", "updated_at"}}
 	hosts := &table{name: "hosts", columns: append(append([]string{}, w.hosts.columns...), "purpose")}
@@ -44,7 +44,7 @@ func (w *world) cluster(organization, project, account uuid.UUID) {
 	workspaces.add(apps, project, "apps", "kubernetes", at, at)
 	why := "1 of 3 nodes is not ready."
 	clusters.add(id, apps, "apps", "v1.36.3", "10.30.0.10:6443", "10.244.0.0/16", "10.96.0.0/16", "degraded", why, []byte("sealed"), int64(24), at, seen)
-	for n, role := range []string{"control_plane", "worker", "worker"} {
+	for n, role := range []string{"control_plane", "worker", "worker", ""} {
 		h := &host{id: w.id(), name: fmt.Sprintf("kube-%d", n+1), state: "ready", place: places[0], machine: machines[0]}
 		machineID := hex.EncodeToString(h.id[:])
 		found := w.facts(h, machineID)
@@ -52,6 +52,9 @@ func (w *world) cluster(organization, project, account uuid.UUID) {
 			map[string]string{}, "minimal", false, hostKey, "", h.state, "healthy", "", seen, machineID, storedFacts{found, found.CPUs}, at, nil, 1, w.id(), true, at,
 			"healthy", "", "kubernetes")
 		locks.add(h.id, int64(0))
+		if role == "" {
+			continue // it can become a node
+		}
 		state, message := "ready", ""
 		if n == 2 {
 			state, message = "not_ready", "Kubelet stopped posting node status."

@@ -36,12 +36,18 @@ export const tasks = {
     await page.getByRole("link", { name: "apps", exact: true }).click();
     await page.getByText("Kubelet stopped posting node status.").waitFor();
     await page.getByLabel("Account").fill("barbara");
-    await page.getByLabel("Role").selectOption("viewer");
+    await page.getByLabel("Role", { exact: true }).selectOption("viewer");
     await page.getByRole("button", { name: "Give the role" }).click();
     await page.getByText("The account has a role in the cluster.").waitFor();
     await page.locator("summary", { hasText: "the role of barbara" }).click();
     await page.getByRole("button", { name: "Take away the role of barbara" }).click();
     await page.getByText("The role is taken away.").waitFor();
     assert.equal(await page.getByText("barbara", { exact: true }).count(), 0);
+    // Another host is to take the place of the node that is not ready: a plan says what that would do.
+    await page.getByLabel("Node that goes", { exact: true }).selectOption("kube-3");
+    await page.getByLabel("Host in its place").selectOption("kube-4");
+    await page.locator("form", { has: page.getByLabel("Node that goes", { exact: true }) }).getByRole("button", { name: "Create a plan first" }).click();
+    await page.waitForURL(/\/plans\//);
+    await page.getByText("worker, not ready, v1.36.3").first().waitFor();
   },
 };
