@@ -70,7 +70,7 @@ func TestARestoreWithoutLostControlPlanes(t *testing.T) {
 	k.killed(first, r)
 	k.BackendWith(k.work(), queue.Config{})
 	k.Ended(job, domain.JobSucceeded)
-	want := slices.Concat(on("k1", "checked", "made", "stopped", "swapped", "stopped", "swapped", "started", "settled", "finished"), on("k1 k4", "restart"))
+	want := slices.Concat(playsOn("k1", "checked", "made", "stopped", "swapped", "stopped", "swapped", "started", "settled", "finished"), playsOn("k1 k4", "restart"))
 	if !slices.Equal(r.did, want) || r.sent != int(s.Parts) {
 		t.Errorf("did %q, %d parts came, of %d", r.did, r.sent, s.Parts)
 	}
@@ -126,7 +126,7 @@ func TestAFailedRestoreKeepsTheLost(t *testing.T) {
 	if j := k.Ended(job, domain.JobFailed); !strings.Contains(j.Error.Message, "The cluster is as it was before") {
 		t.Errorf("%+v", j.Error)
 	}
-	if want := on("k1", "checked", "made", "stopped", "swapped", "back"); !slices.Equal(r.did, want) {
+	if want := playsOn("k1", "checked", "made", "stopped", "swapped", "back"); !slices.Equal(r.did, want) {
 		t.Errorf("did %q", r.did)
 	}
 	if n := len(k.nodes(cluster)); n != 4 {

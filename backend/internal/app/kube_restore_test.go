@@ -143,8 +143,8 @@ func (r *restoreHost) step(host string, vars restoreVars) (script scripted.Scrip
 	return script
 }
 
-// on are steps, each on all hosts before the next.
-func on(hosts string, steps ...string) (all []string) {
+// playsOn are steps, each on all hosts before the next.
+func playsOn(hosts string, steps ...string) (all []string) {
 	for _, step := range steps {
 		for host := range strings.SplitSeq(hosts, " ") {
 			all = append(all, step+" "+host)
@@ -194,7 +194,7 @@ func TestASnapshotIsRestored(t *testing.T) {
 	k.killed(first, r)
 	k.BackendWith(k.work(), queue.Config{})
 	k.Ended(job, domain.JobSucceeded)
-	want := append(on("k1", "checked", "made", "stopped", "swapped", "started", "settled", "finished"), on("k1 k2", "restart")...)
+	want := append(playsOn("k1", "checked", "made", "stopped", "swapped", "started", "settled", "finished"), playsOn("k1 k2", "restart")...)
 	if !slices.Equal(r.did, want) || r.sent != int(s.Parts) {
 		t.Errorf("did %q, %d parts came, of %d", r.did, r.sent, s.Parts)
 	}
@@ -250,7 +250,7 @@ func TestThreeControlPlanesAreRestored(t *testing.T) {
 	k.BackendWith(k.work(), queue.Config{})
 	k.Ended(job, domain.JobSucceeded)
 	planes := "k1 k2 k3"
-	want := slices.Concat(on(planes, "checked", "made", "stopped"), on("k1 k2", "swapped"), on(planes, "stopped", "swapped", "started", "settled", "finished"), on("k1 k2 k3 k4", "restart"))
+	want := slices.Concat(playsOn(planes, "checked", "made", "stopped"), playsOn("k1 k2", "swapped"), playsOn(planes, "stopped", "swapped", "started", "settled", "finished"), playsOn("k1 k2 k3 k4", "restart"))
 	if !slices.Equal(r.did, want) || r.sent != 3*int(s.Parts) {
 		t.Errorf("did %q, %d parts came", r.did, r.sent)
 	}
@@ -276,7 +276,7 @@ func TestAFailedRestoreGoesBack(t *testing.T) {
 		t.Errorf("%+v", j.Error)
 	}
 	planes := "k1 k2 k3"
-	if want := on(planes, "checked", "made", "stopped", "swapped", "back"); !slices.Equal(r.did, want) {
+	if want := playsOn(planes, "checked", "made", "stopped", "swapped", "back"); !slices.Equal(r.did, want) {
 		t.Errorf("did %q", r.did)
 	}
 	if c := k.cluster(cluster); c.State != kube.ClusterDegraded || !strings.Contains(c.StateMessage, "the disk is full") {
@@ -289,7 +289,7 @@ func TestAFailedRestoreGoesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Ended(job, domain.JobSucceeded)
-	if want := on(planes, "stopped", "swapped", "started", "settled", "finished", "restart"); !slices.Equal(r.did, want) {
+	if want := playsOn(planes, "stopped", "swapped", "started", "settled", "finished", "restart"); !slices.Equal(r.did, want) {
 		t.Errorf("did %q", r.did)
 	}
 }
@@ -315,7 +315,7 @@ func TestControlPlanesThatDifferAreNotRestored(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := k.Ended(job, domain.JobFailed)
-		if j.Error.Code != "restore_versions" || !strings.Contains(j.Error.Message, c.want) || !slices.Equal(r.did, on("k1 k2 k3", "checked")) || r.sent > 0 {
+		if j.Error.Code != "restore_versions" || !strings.Contains(j.Error.Message, c.want) || !slices.Equal(r.did, playsOn("k1 k2 k3", "checked")) || r.sent > 0 {
 			t.Errorf("%+v, did %q, %d parts", j.Error, r.did, r.sent)
 		}
 	}
@@ -354,7 +354,7 @@ func TestAFailedRestoreGoesOnWithARetry(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Ended(job, domain.JobSucceeded)
-	want := on("k1", "checked", "made", "stopped", "swapped", "started", "settled", "started", "settled", "finished", "restart")
+	want := playsOn("k1", "checked", "made", "stopped", "swapped", "started", "settled", "started", "settled", "finished", "restart")
 	if !slices.Equal(r.did, want) { // what started on new data goes back by nobody but a person
 		t.Errorf("did %q", r.did)
 	}

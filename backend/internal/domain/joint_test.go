@@ -370,7 +370,7 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 // jobs that can come about, jobs at the same time included.
 func TestEveryCombinationIsDefined(t *testing.T) {
 	t.Parallel()
-	x := explorer{of(domain.HostLifecycle), of(domain.UnitLifecycle), of(domain.AllocationLifecycle), of(domain.AddressLifecycle)}
+	x := explorer{lifeOf(domain.HostLifecycle), lifeOf(domain.UnitLifecycle), lifeOf(domain.AllocationLifecycle), lifeOf(domain.AddressLifecycle)}
 	inFlight := func(l life, state string) bool {
 		return slices.ContainsFunc(l.states, func(i domain.StateInfo[string]) bool { return i.State == state && i.Deadline > 0 })
 	}

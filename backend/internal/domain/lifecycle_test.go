@@ -22,12 +22,12 @@ type life struct {
 
 func lives() []life {
 	return []life{
-		of(domain.HostLifecycle), of(domain.UnitLifecycle), of(domain.AllocationLifecycle),
-		of(domain.AddressLifecycle), of(domain.JobLifecycle), of(domain.PlanLifecycle),
+		lifeOf(domain.HostLifecycle), lifeOf(domain.UnitLifecycle), lifeOf(domain.AllocationLifecycle),
+		lifeOf(domain.AddressLifecycle), lifeOf(domain.JobLifecycle), lifeOf(domain.PlanLifecycle),
 	}
 }
 
-func of[S ~string](l domain.Lifecycle[S]) life {
+func lifeOf[S ~string](l domain.Lifecycle[S]) life {
 	out := life{noun: l.Noun, initial: string(l.Initial)}
 	for _, s := range l.States {
 		out.states = append(out.states, domain.StateInfo[string]{State: string(s.State), Means: s.Means, Deadline: s.Deadline, Failed: s.Failed, Final: s.Final})
@@ -208,7 +208,7 @@ func TestSchemaEndsWhatIsFinal(t *testing.T) {
 			t.Errorf("%s:\n%s", table, diff)
 		}
 	}
-	check("allocations", `\(ended_at IS NULL\) = \(state NOT`, final(of(domain.AllocationLifecycle)))
+	check("allocations", `\(ended_at IS NULL\) = \(state NOT`, final(lifeOf(domain.AllocationLifecycle)))
 	check("jobs", `CHECK \(\(state`, []string{"running", "cancelling"})
 	var ended []string
 	for _, s := range domain.JobLifecycle.States {

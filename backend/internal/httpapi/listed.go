@@ -27,7 +27,7 @@ type PlannedAction struct {
 	Name  string
 }
 
-func (a PlannedAction) asked() intent.Action {
+func (a PlannedAction) forIntent() intent.Action {
 	return intent.Action{PlanRequest: intent.PlanRequest{Action: a.Route, Body: a.Body}, Object: work.Object{Noun: a.Noun, ID: a.ID, Name: a.Name}}
 }
 
@@ -39,7 +39,7 @@ func PlanOrStart[R, A any](ctx context.Context, n Noun[R, A], how api.ListPlanni
 		return nil, badField("plan_id", "can't be given together with plan=true")
 	case how.Plan:
 		return n.Server.planListed(ctx, func(ctx context.Context, call intent.Call) (uuid.UUID, error) {
-			return n.Server.intents.PlanListed(ctx, call, a.asked(), func(ctx context.Context, drafted kernel.Call) error {
+			return n.Server.intents.PlanListed(ctx, call, a.forIntent(), func(ctx context.Context, drafted kernel.Call) error {
 				return n.Engine.Do(ctx, drafted, func(tx *kernel.Tx) error {
 					_, _, err := do(tx)
 					return err
@@ -71,7 +71,7 @@ func PlanOrStart[R, A any](ctx context.Context, n Noun[R, A], how api.ListPlanni
 // onceByPlan is Once, bound to a plan.
 func (n Noun[R, A]) onceByPlan(ctx context.Context, plan uuid.UUID, a PlannedAction, do func(tx *kernel.Tx) (object, job uuid.UUID, err error)) (Made, error) {
 	return Once(ctx, n.Server, func(ctx context.Context, call kernel.Call) (out Made, err error) {
-		bound, err := n.Server.intents.ByPlan(intent.Call{Call: call}, plan, a.asked())
+		bound, err := n.Server.intents.ByPlan(intent.Call{Call: call}, plan, a.forIntent())
 		if err != nil {
 			return Made{}, err
 		}

@@ -73,7 +73,7 @@ SELECT gen_random_uuid(), workspace_id, id, incarnation, sha256(convert_to(id::T
 	p.sql("INSERT INTO agent_liveness (agent_id, host_id) SELECT id, host_id FROM agents")
 	p.sql(`INSERT INTO agent_credentials (agent_id, hash, expires_at, challenged_at, boot_id)
 SELECT id, sha256(convert_to(id::TEXT, 'UTF8')), now() + INTERVAL '1 day', now() - INTERVAL '1 hour', '11111111-1111-1111-1111-111111111111' FROM agents`)
-	for _, id := range one[[]uuid.UUID](p, "SELECT array_agg(id ORDER BY host_id) FROM agents") {
+	for _, id := range readOne[[]uuid.UUID](p, "SELECT array_agg(id ORDER BY host_id) FROM agents") {
 		f.members = append(f.members, &member{Credential: Credential{Agent: id}, hash: sha256.Sum256([]byte(id.String()))})
 		f.running[id] = "v1.0.0"
 	}
@@ -160,7 +160,7 @@ func TestABadBuildHaltsWithinOneWave(t *testing.T) {
 	if d.State != rollout.Halted || len(f.met) != 15 || d.Wave != 1 || !strings.Contains(d.Reason, "It ended by itself.") {
 		t.Errorf("%s in wave %d, met by %d: %s", d.State, d.Wave, len(f.met), d.Reason)
 	}
-	if n := one[int64](f.place, "SELECT count(*) FROM agent_versions WHERE version = 'v2.0.0'"); n != 0 {
+	if n := readOne[int64](f.place, "SELECT count(*) FROM agent_versions WHERE version = 'v2.0.0'"); n != 0 {
 		t.Errorf("%d hosts are still told to run it", n)
 	}
 }
@@ -242,7 +242,7 @@ func TestAPlayReadsEachHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		why := one[string](f.place, "SELECT string_agg(DISTINCT reason, ' | ') FROM rollout_targets WHERE rollout_id = '"+d.ID.String()+"' AND state <> 'waiting'")
+		why := readOne[string](f.place, "SELECT string_agg(DISTINCT reason, ' | ') FROM rollout_targets WHERE rollout_id = '"+d.ID.String()+"' AND state <> 'waiting'")
 		if now.State != want || !strings.Contains(now.Reason+why, reason) {
 			t.Fatalf("%s, %q, %q; want %s, %q", now.State, now.Reason, why, want, reason)
 		}

@@ -60,7 +60,7 @@ func TestSilentHostsOfAZoneGiveOneEvent(t *testing.T) {
 	if n := p.events("host.unreachable"); n != 2 {
 		t.Errorf("%d events, want one a zone", n)
 	}
-	if n := one[int](p, "SELECT (state_after->>'count')::INT FROM events WHERE action = 'host.unreachable' AND object_name = 'r/z1'"); n != 3 {
+	if n := readOne[int](p, "SELECT (state_after->>'count')::INT FROM events WHERE action = 'host.unreachable' AND object_name = 'r/z1'"); n != 3 {
 		t.Errorf("it lists %d hosts", n)
 	}
 	p.beat(backend, Causes{}, all...)
@@ -73,9 +73,9 @@ func TestSilentHostsOfAZoneGiveOneEvent(t *testing.T) {
 	if n := p.events("host.reachable"); n != 2 {
 		t.Errorf("%d events of the return", n)
 	}
-	writes := one[int64](p, "SELECT count(*) FROM events")
+	writes := readOne[int64](p, "SELECT count(*) FROM events")
 	p.look()
-	if p.look(); one[int64](p, "SELECT count(*) FROM events") != writes {
+	if p.look(); readOne[int64](p, "SELECT count(*) FROM events") != writes {
 		t.Error("a look without news writes")
 	}
 }
@@ -151,7 +151,7 @@ func TestCausesCountWhenTheyLast(t *testing.T) {
 	if got := p.health(m.host); got != "degraded" {
 		t.Errorf("it lasts: %s", got)
 	}
-	if got := one[string](p, "SELECT health_message FROM hosts WHERE id = $1", m.host); got != "Its agent reports: disk nearly full." {
+	if got := readOne[string](p, "SELECT health_message FROM hosts WHERE id = $1", m.host); got != "Its agent reports: disk nearly full." {
 		t.Errorf("message %q", got)
 	}
 	p.beat(backend, Causes{}, m)
@@ -189,7 +189,7 @@ func TestJobsAndAgentsShareTheHealth(t *testing.T) {
 			if got := p.health(id); got != want {
 				t.Errorf("job %s, agent %s: %s, want %s", byJob, byAgent, got, want)
 			}
-			if got := one[string](p, "SELECT health_message FROM hosts WHERE id = $1", id); got != "agent\njob" {
+			if got := readOne[string](p, "SELECT health_message FROM hosts WHERE id = $1", id); got != "agent\njob" {
 				t.Errorf("message %q", got)
 			}
 		}

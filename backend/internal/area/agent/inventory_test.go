@@ -73,7 +73,7 @@ func TestInventoryIsToldOnce(t *testing.T) {
 		p.sql("UPDATE hosts SET facts = $2, facts_at = now(), layout = '{}' WHERE id = $1", host, text)
 	}
 	events := func() string {
-		return one[string](p, "SELECT COALESCE(string_agg(action, ' ' ORDER BY at), '') FROM events WHERE object_id = $1 AND action LIKE 'host.inventory%'", host)
+		return readOne[string](p, "SELECT COALESCE(string_agg(action, ' ' ORDER BY at), '') FROM events WHERE object_id = $1 AND action LIKE 'host.inventory%'", host)
 	}
 	facts(laidOut)
 	if all, err := InventoryHosts(t.Context(), p.Reader, uuid.Nil, 10); err != nil || len(all) != 1 {

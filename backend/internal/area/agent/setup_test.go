@@ -57,7 +57,7 @@ func (p *place) sql(sql string, args ...any) {
 	}
 }
 
-func one[T any](p *place, sql string, args ...any) (out T) {
+func readOne[T any](p *place, sql string, args ...any) (out T) {
 	p.t.Helper()
 	if err := p.pool.QueryRow(p.t.Context(), sql, args...).Scan(&out); err != nil {
 		p.t.Fatalf("%s: %v", sql, err)
@@ -159,10 +159,10 @@ func (p *place) look() Pass {
 
 func (p *place) health(host uuid.UUID) string {
 	p.t.Helper()
-	return one[string](p, "SELECT health FROM hosts WHERE id = $1", host)
+	return readOne[string](p, "SELECT health FROM hosts WHERE id = $1", host)
 }
 
 func (p *place) events(action string) int {
 	p.t.Helper()
-	return one[int](p, "SELECT count(*) FROM events WHERE action = $1", action)
+	return readOne[int](p, "SELECT count(*) FROM events WHERE action = $1", action)
 }

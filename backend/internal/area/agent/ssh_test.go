@@ -57,13 +57,13 @@ func TestHostsAreAskedOverSSH(t *testing.T) {
 	if got := []string{p.health(a), p.health(b), p.health(apart)}; !cmp.Equal(got, []string{"unreachable", "unreachable", "healthy"}) {
 		t.Errorf("after 61 s: %v", got)
 	}
-	if why := one[string](p, "SELECT health_message FROM hosts WHERE id = $1", a); !strings.Contains(why, refused) {
+	if why := readOne[string](p, "SELECT health_message FROM hosts WHERE id = $1", a); !strings.Contains(why, refused) {
 		t.Errorf("the reason is %q", why)
 	}
 	p.pass(61 * time.Second)
 	p.wantAsked("", apart)
 	p.look()
-	if n := one[int](p, "SELECT (state_after->>'count')::INT FROM events WHERE action = 'host.unreachable' AND object_name = 'r/z1'"); n != 2 {
+	if n := readOne[int](p, "SELECT (state_after->>'count')::INT FROM events WHERE action = 'host.unreachable' AND object_name = 'r/z1'"); n != 2 {
 		t.Errorf("the event lists %d hosts", n)
 	}
 

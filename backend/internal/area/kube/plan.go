@@ -98,13 +98,13 @@ func (s *scene) basis() any {
 
 func (s *scene) add(c ...work.Change) { s.changes = append(s.changes, c...) }
 
-// of are the nodes of a role.
-func (s *scene) of(role string) []Node {
+// nodesWithRole are the nodes of a role.
+func (s *scene) nodesWithRole(role string) []Node {
 	return slices.DeleteFunc(slices.Clone(s.nodes), func(n Node) bool { return n.Role != role })
 }
 
-// is tells what a node is, in a few words.
-func (n Node) is() string {
+// inWords tells what a node is, in a few words.
+func (n Node) inWords() string {
 	return strings.Join([]string{strings.ReplaceAll(n.Role, "_", " "), strings.ReplaceAll(string(n.State), "_", " "), n.HasVersion()}, ", ")
 }
 
@@ -119,8 +119,8 @@ func (n Node) cleaned() string {
 // deletion lists what goes with a cluster.
 func deletion(ctx context.Context, q db.Reader, s *scene) (any, error) {
 	s.resets()
-	for _, n := range s.of(ControlPlane) {
-		s.add(work.Change{Task: ResetStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.is(), Note: n.cleaned() + ", with the data of etcd"})
+	for _, n := range s.nodesWithRole(ControlPlane) {
+		s.add(work.Change{Task: ResetStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.inWords(), Note: n.cleaned() + ", with the data of etcd"})
 	}
 	if err := s.forgetsNames(ctx, q); err != nil {
 		return nil, err
@@ -130,8 +130,8 @@ func deletion(ctx context.Context, q db.Reader, s *scene) (any, error) {
 
 // resets lists the workers that Kubernetes is taken off.
 func (s *scene) resets() {
-	for _, n := range s.of(Worker) {
-		s.add(work.Change{Task: ResetWorkersStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.is(), Note: n.cleaned()})
+	for _, n := range s.nodesWithRole(Worker) {
+		s.add(work.Change{Task: ResetWorkersStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.inWords(), Note: n.cleaned()})
 	}
 }
 
@@ -161,9 +161,9 @@ func (s *scene) forgets(ctx context.Context, q db.Reader) error {
 	if err != nil {
 		return fmt.Errorf("list the bindings of a cluster: %w", err)
 	}
-	slices.SortFunc(bindings, func(a, b Binding) int { return strings.Compare(a.in(), b.in()) })
+	slices.SortFunc(bindings, func(a, b Binding) int { return strings.Compare(a.label(), b.label()) })
 	for _, b := range bindings {
-		s.add(work.Change{Task: planForgets, Kind: BindingNoun, Name: b.in(), Action: work.Removes})
+		s.add(work.Change{Task: planForgets, Kind: BindingNoun, Name: b.label(), Action: work.Removes})
 	}
 	snapshots, err := allSnapshotsOf(ctx, q, s.ID)
 	if err != nil {
@@ -177,8 +177,8 @@ func (s *scene) forgets(ctx context.Context, q db.Reader) error {
 	return nil
 }
 
-// in names a binding among those of its cluster.
-func (b Binding) in() string {
+// label names a binding among those of its cluster.
+func (b Binding) label() string {
 	if b.Namespace == "" {
 		return b.Account + " as " + b.Role
 	}

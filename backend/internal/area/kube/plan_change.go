@@ -96,16 +96,16 @@ func shrinking(_ context.Context, _ db.Reader, s *scene) (any, error) {
 	s.arrivals(of.Comes)
 	n := s.nodes[at]
 	if n.HostState == HostLost {
-		s.add(work.Change{Task: DrainStep, Kind: NodeNoun, Name: n.Name, Action: work.Changes, Before: n.is(), Note: "its host was declared lost: nothing runs there"})
+		s.add(work.Change{Task: DrainStep, Kind: NodeNoun, Name: n.Name, Action: work.Changes, Before: n.inWords(), Note: "its host was declared lost: nothing runs there"})
 	} else {
-		s.add(work.Change{Task: DrainStep, Kind: NodeNoun, Name: n.Name, Action: work.Changes, Before: n.is(), Note: "takes no new pods, and its pods are evicted as far as their disruption budgets allow"})
+		s.add(work.Change{Task: DrainStep, Kind: NodeNoun, Name: n.Name, Action: work.Changes, Before: n.inWords(), Note: "takes no new pods, and its pods are evicted as far as their disruption budgets allow"})
 	}
 	if members := s.members(); slices.Contains(names(members), n.Name) {
 		left := len(members) - 1 + len(withRole(of.Comes, ControlPlane))
 		s.add(work.Change{Task: RemoveStep, Kind: planMemberKind, Name: n.Name, Action: work.Removes, Note: quorum(left)})
 	}
 	s.add(
-		work.Change{Task: RemoveStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.is()},
+		work.Change{Task: RemoveStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.inWords()},
 		work.Change{Task: ResetHostStep, Kind: planHostKind, Name: n.Name, Action: work.Changes, Note: n.cleaned()},
 	)
 	s.routes(of, n.ID)
@@ -114,7 +114,7 @@ func shrinking(_ context.Context, _ db.Reader, s *scene) (any, error) {
 
 // members are the control planes that are members of etcd.
 func (s *scene) members() []Node {
-	return slices.DeleteFunc(s.of(ControlPlane), func(n Node) bool { return n.State == NodePending || n.State == NodePrepared || n.State == NodeLeft })
+	return slices.DeleteFunc(s.nodesWithRole(ControlPlane), func(n Node) bool { return n.State == NodePending || n.State == NodePrepared || n.State == NodeLeft })
 }
 
 // quorum says how many members etcd has then, and how many of them have to be well.
@@ -197,7 +197,7 @@ func upgrading(_ context.Context, _ db.Reader, s *scene) (any, error) {
 
 // renewal lists the control planes whose certificates are renewed.
 func renewal(_ context.Context, _ db.Reader, s *scene) (any, error) {
-	for _, n := range s.of(ControlPlane) {
+	for _, n := range s.nodesWithRole(ControlPlane) {
 		c := work.Change{Task: RenewStep, Kind: NodeNoun, Name: n.Name, Action: work.Changes, Note: "certificates that end within 300 days are renewed, and its static pods restart"}
 		if n.CertificatesEnd != nil {
 			c.Before = "the first ends at " + n.CertificatesEnd.UTC().Format(time.RFC3339)
@@ -219,7 +219,7 @@ func restoring(ctx context.Context, q db.Reader, s *scene) (any, error) {
 	}
 	taken := from.BegunAt.UTC().Format(time.RFC3339)
 	var gone []Node
-	for _, n := range s.of(ControlPlane) {
+	for _, n := range s.nodesWithRole(ControlPlane) {
 		if slices.Contains(of.Without, n.ID) {
 			gone = append(gone, n)
 			continue
@@ -230,7 +230,7 @@ func restoring(ctx context.Context, q db.Reader, s *scene) (any, error) {
 		return nil, err
 	}
 	for _, n := range gone {
-		s.add(work.Change{Task: RemoveLostStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.is(), Note: "it is given up"})
+		s.add(work.Change{Task: RemoveLostStep, Kind: NodeNoun, Name: n.Name, Action: work.Removes, Before: n.inWords(), Note: "it is given up"})
 	}
 	for _, n := range s.nodes {
 		note := "its kubelet restarts"
@@ -265,10 +265,10 @@ func (s *scene) keptBindings(ctx context.Context, q db.Reader, from Snapshot) er
 	if err != nil {
 		return fmt.Errorf("list the bindings of a cluster: %w", err)
 	}
-	slices.SortFunc(bindings, func(a, b Binding) int { return strings.Compare(a.in(), b.in()) })
+	slices.SortFunc(bindings, func(a, b Binding) int { return strings.Compare(a.label(), b.label()) })
 	for _, b := range bindings {
 		if b.CreatedAt.After(from.BegunAt) {
-			s.add(work.Change{Task: APIStep, Kind: BindingNoun, Name: b.in(), Action: work.Changes, Note: "made after the snapshot: it is kept, as its row says"})
+			s.add(work.Change{Task: APIStep, Kind: BindingNoun, Name: b.label(), Action: work.Changes, Note: "made after the snapshot: it is kept, as its row says"})
 		}
 	}
 	return nil

@@ -31,8 +31,8 @@ type Binding struct {
 // Same tells whether both have the same place in the cluster, whatever they say.
 func (b Binding) Same(other Binding) bool { return b.ID == other.ID && b.Namespace == other.Namespace }
 
-// in is where bindings of a namespace are, or those of the whole cluster.
-func (b Binding) in() string {
+// path is where bindings of a namespace are, or those of the whole cluster.
+func (b Binding) path() string {
 	if b.Namespace == "" {
 		return bindingsPath
 	}
@@ -104,10 +104,10 @@ func (c *Client) CreateBinding(ctx context.Context, b Binding) error {
 		RoleRef:  roleRef{APIGroup: rbacGroup, Kind: "ClusterRole", Name: b.Role},
 		Subjects: []subject{{APIGroup: rbacGroup, Kind: "User", Name: b.User}},
 	}
-	err := c.call(ctx, http.MethodPost, b.in(), nil, object, nil)
+	err := c.call(ctx, http.MethodPost, b.path(), nil, object, nil)
 	if Is(err, http.StatusConflict) {
 		if err = c.DeleteBinding(ctx, b); err == nil {
-			err = c.call(ctx, http.MethodPost, b.in(), nil, object, nil)
+			err = c.call(ctx, http.MethodPost, b.path(), nil, object, nil)
 		}
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *Client) CreateBinding(ctx context.Context, b Binding) error {
 
 // DeleteBinding deletes a binding by the id of its row and its namespace. One that is gone is deleted.
 func (c *Client) DeleteBinding(ctx context.Context, b Binding) error {
-	err := c.call(ctx, http.MethodDelete, b.in()+"/"+url.PathEscape(bindingPrefix+b.ID), nil, nil, nil)
+	err := c.call(ctx, http.MethodDelete, b.path()+"/"+url.PathEscape(bindingPrefix+b.ID), nil, nil, nil)
 	if err != nil && !Is(err, http.StatusNotFound) {
 		return fmt.Errorf("delete a binding: %w", err)
 	}
