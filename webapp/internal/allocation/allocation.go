@@ -126,8 +126,8 @@ func drawDetail(r *page.Request, status int, typed string, wrong ui.Problems) er
 
 // sharedNetwork is the name of a network that another workspace shares, by its id; "" for all others.
 func sharedNetwork(ctx context.Context, r *page.Request, network string) (string, error) {
-	if _, err := uuid.Parse(network); err != nil {
-		return "", nil
+	if len(network) != len(uuid.Nil.String()) {
+		return "", nil // a name
 	}
 	found, err := r.API.ListSharedNetworks(ctx, api.SharedNetworkFilter{PageQuery: api.PageQuery{Limit: 200}})
 	for _, n := range found.Items {
