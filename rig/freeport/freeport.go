@@ -48,7 +48,7 @@ func Find(addresses ...string) (int, error) {
 
 // reserve locks a port against other calls, here and in other processes, until this process ends. It reports whether nobody else had it.
 func reserve(port int) (bool, error) {
-	dir := filepath.Join(os.TempDir(), "kloigos-ports")
+	dir := filepath.Join(os.TempDir(), "kloigos-ports-"+strconv.Itoa(os.Getuid())) // nobody else can use the files of one user
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
 	}

@@ -425,3 +425,15 @@ func TestWhoWritesApprovalRules(t *testing.T) {
 		t.Errorf("%+v", bad)
 	}
 }
+
+// While a backend of another release is there, no rule is made or changed: it would apply plans of kinds that it does not know without approvals.
+func TestOlderBackendsKeepApprovalRulesAsTheyAre(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	rule := b.rule("one", "default/default", 1, 24, "cluster_delete")
+	b.sql("INSERT INTO backends (id, name, version, roles) VALUES ($1, 'old-1', 'v1.2.2', 'api')", uuid.New())
+	b.coded(b.do(http.MethodPatch, "/approval-rules/"+rule.ID, map[string]any{"kinds": []string{"hosted_cluster_delete"}}), "older_backend", "old-1 (v1.2.2)")
+	b.coded(b.do(http.MethodPost, "/approval-rules", api.CreateApprovalRule{Name: "two", Scope: "default", Kinds: []string{"hosted_cluster_delete"}}), "older_backend", "without approvals")
+	b.sql("DELETE FROM backends WHERE name = 'old-1'")
+	b.mustDo(http.MethodPatch, "/approval-rules/"+rule.ID, map[string]any{"kinds": []string{"hosted_cluster_delete"}}, http.StatusOK)
+}

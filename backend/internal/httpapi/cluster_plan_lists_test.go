@@ -54,7 +54,8 @@ func TestPlanOfARenewal(t *testing.T) {
 		"renew|change|cluster_node|k1|the first ends at 2027-03-01T00:00:00Z||certificates that end within 300 days are renewed, and its static pods restart")
 }
 
-// TestPlanOfARestore: what stops, and what is newer than the snapshot. A control plane that is given up is removed.
+// TestPlanOfARestore: the plan lists the members of etcd that stop, and the objects that are newer than the snapshot. A control plane that is
+// given up is listed as removed.
 func TestPlanOfARestore(t *testing.T) {
 	t.Parallel()
 	c := withCluster(t, []string{"k1", "k2", "k3"}, []string{"k4"})

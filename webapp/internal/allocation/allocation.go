@@ -38,7 +38,7 @@ type detailView struct {
 	Keys       string // what the form of keys holds
 	Wrong      ui.Problems
 	Object     object.View
-	Shared     string // name of the network, if it is of another workspace; its address names it by its id
+	Shared     string // name of the network, if it is of another workspace; the allocation has its id then
 }
 
 func mount(r fiber.Router, a *page.App) {
