@@ -1,7 +1,10 @@
 package playbooks
 
 import (
+	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -107,5 +110,52 @@ oidc_client_id is malformed
 `
 	if string(out) != want {
 		t.Errorf("%s, want %s", out, want)
+	}
+}
+
+// killed has the module run a program that reads its configuration twice, and kills the module then: nothing can tidy up.
+const killed = `
+import importlib.util, subprocess, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
+spec = importlib.util.spec_from_file_location("kloigos_kubeadm", "library/kloigos_kubeadm.py")
+m = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(m)
+m.KUBEADM = sys.argv[1]
+class Module:
+    check_mode = False
+    params = dict.fromkeys(m.PLAIN)
+    def run_command(self, argv, pass_fds=(), **_):
+        if argv[0] == m.KUBEADM:
+            subprocess.run(argv, pass_fds=pass_fds)
+        return 0, "", ""
+m.Kubeadm(Module()).kubeadm("join", [{"token": "abcdef.0123456789abcdef"}])
+print("not killed")
+`
+
+// The configuration of a join has a token, and that of a control plane the key to all keys of the cluster.
+func TestAKilledJoinLeavesNoConfiguration(t *testing.T) {
+	t.Parallel()
+	needAnsible(t)
+	before, err := filepath.Glob("/run/kloigos-kubeadm-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeadm := filepath.Join(t.TempDir(), "kubeadm")
+	script := "#!/bin/sh\ncat \"$3\"\necho\ncat \"$3\"\necho\nreadlink \"$3\"\nkill -KILL $PPID\n"
+	if err := os.WriteFile(kubeadm, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	out, err := exec.Command(python, "-B", "-c", killed, kubeadm).CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Fatalf("%v, want a killed process\n%s", err, out)
+	}
+	config := `{"token": "abcdef.0123456789abcdef"}` + "\n"
+	if want := config + config + "/memfd:kloigos (deleted)\n"; string(out) != want {
+		t.Errorf("kubeadm saw %q, want %q", out, want)
+	}
+	if after, err := filepath.Glob("/run/kloigos-kubeadm-*"); err != nil || len(after) != len(before) {
+		t.Errorf("left %v, %v", after, err)
 	}
 }

@@ -24,9 +24,6 @@ m.STATE, m.LIBRARY, m.PROC = directory + "/state", directory + "/lib", directory
 m.UPGRADE, m.COPIES = m.STATE + "/upgrade.json", directory + "/copies"
 b.LIBRARY, b.STATE, b.BIN = m.LIBRARY, m.STATE, directory + "/bin"
 b.MARK, b.FETCHED, b.BROUGHT = b.STATE + "/bundle.json", b.STATE + "/bundle.tar", b.STATE + "/brought.json"
-m.tempfile.tempdir = None
-made = m.tempfile.mkstemp
-m.tempfile.mkstemp = lambda **more: made(prefix=more["prefix"], dir=directory)
 
 def add(tar, name, content):
     member = tarfile.TarInfo(name)
@@ -66,7 +63,7 @@ class Module:
         name = argv[0].rsplit("/", 1)[-1]
         if argv[1:2] == ["show"]:
             return 0, "7\n", ""
-        print(" ".join([name] + [a for a in argv[1:] if not a.startswith(directory) and not a.startswith("--namespace")]), end="")
+        print(" ".join([name] + [a for a in argv[1:] if not a.startswith((directory, "--namespace", "/proc/"))]), end="")
         if "--config" in argv:
             print(" " + json.dumps(json.load(open(argv[-1])), sort_keys=True), end="")
         print()

@@ -24,7 +24,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.kloigos import Work, read_mark, write_mark
@@ -140,15 +139,20 @@ class Kubeadm(Work):
         return True
 
     def kubeadm(self, verb, documents, *more):
-        """Runs kubeadm with a configuration that only root can read, and that is gone afterwards."""
-        descriptor, path = tempfile.mkstemp(prefix="kloigos-kubeadm-", dir="/run")
+        """Runs kubeadm with a configuration."""
+        self.run([SYSTEMCTL, "--quiet", "enable", "kubelet.service"])
+        self.run_with("\n---\n".join(json.dumps(document) for document in documents), [KUBEADM, verb, *more, "--config"])
+
+    def run_with(self, text, argv, **more):
+        """Runs a program whose last argument names a file with a text. It is in memory: tokens and keys stay on no disk, also if the
+        connection of this play is cut, or the play is killed."""
+        descriptor = os.memfd_create("kloigos")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:  # 0600
-                file.write("\n---\n".join(json.dumps(document) for document in documents))
-            self.run([SYSTEMCTL, "--quiet", "enable", "kubelet.service"])
-            self.run([KUBEADM, verb, *more, "--config", path])
+            with os.fdopen(os.dup(descriptor), "w", encoding="utf-8") as file:
+                file.write(text)
+            self.run(argv + ["/proc/self/fd/%d" % descriptor], pass_fds=[descriptor], **more)
         finally:
-            os.unlink(path)
+            os.close(descriptor)
 
     def registration(self):
         return {
@@ -226,17 +230,15 @@ class Kubeadm(Work):
         self.change("create", "file", CERTIFICATE, note="signed by the authority of the cluster")
         if self.check:
             return
-        with tempfile.TemporaryDirectory(prefix="kloigos-kubeadm-", dir="/run") as folder:
-            purposes, new = os.path.join(folder, "purposes"), CERTIFICATE + ".new"
-            with open(purposes, "w", encoding="ascii") as file:
-                file.write("basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n")
-            self.run(
-                [OPENSSL, "x509", "-req", "-sha256", "-days", str(CERTIFICATE_DAYS), "-CA", CA, "-CAkey", CA_KEY,
-                 "-set_serial", "0x" + os.urandom(16).hex(), "-extfile", purposes, "-out", new],
-                data=self.params["request"],
-            )
-            os.chmod(new, 0o644)
-            os.rename(new, CERTIFICATE)
+        new = CERTIFICATE + ".new"
+        self.run_with(
+            "basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n",
+            [OPENSSL, "x509", "-req", "-sha256", "-days", str(CERTIFICATE_DAYS), "-CA", CA, "-CAkey", CA_KEY,
+             "-set_serial", "0x" + os.urandom(16).hex(), "-out", new, "-extfile"],
+            data=self.params["request"],
+        )
+        os.chmod(new, 0o644)
+        os.rename(new, CERTIFICATE)
 
     # joined
 
@@ -301,14 +303,8 @@ class Kubeadm(Work):
             document["apply"] = dict(common, kubernetesVersion=self.params["version"])
         else:
             document["node"] = common
-        descriptor, path = tempfile.mkstemp(prefix="kloigos-kubeadm-", dir="/run")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(json.dumps(document))
-            program = os.path.join(LIBRARY, self.params["version"], "kubeadm")
-            self.run([program, "upgrade"] + (["apply", "--yes"] if self.params["apply"] else ["node"]) + ["--config", path])
-        finally:
-            os.unlink(path)
+        program = os.path.join(LIBRARY, self.params["version"], "kubeadm")
+        self.run_with(json.dumps(document), [program, "upgrade"] + (["apply", "--yes"] if self.params["apply"] else ["node"]) + ["--config"])
         shutil.rmtree(COPIES, ignore_errors=True)
         write_mark(UPGRADE, wanted)
 
@@ -352,6 +348,11 @@ class Kubeadm(Work):
                 os.unlink(path)
 
     def reset(self):
+        for path in glob.glob("/run/kloigos-kubeadm-*"):  # configurations that cut plays of older releases left
+            if os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
         if os.path.exists(KUBEADM):
             self.run([KUBEADM, "reset", "--force", "--cri-socket", SOCKET], fail=False)  # the look afterwards decides
         self.run([SYSTEMCTL, "stop", "kubelet.service"], fail=False)
