@@ -13,14 +13,18 @@ import (
 	"kloigos/backend/api"
 )
 
-// killAfter is the longest time that a step runs before its backend is killed.
-const killAfter = 20 * time.Second
+// The longest time that a step runs before its backend is killed: a step that plays lasts, and others can be over in a second.
+const (
+	killAfter     = 20 * time.Second
+	killSoonAfter = 500 * time.Millisecond
+)
 
 // killer kills the backend that runs a job, once in each of its steps.
 type killer struct {
 	*rig
-	kind string
-	seen map[string]bool // steps that ran, and whether a backend was killed in them
+	kind  string
+	plays []string        // steps that have a play
+	seen  map[string]bool // steps that ran, and whether a backend was killed in them
 }
 
 // killing carries out an action whose job is of a kind. With Options.Kill, the backend of the job is killed in each step meanwhile. Every
@@ -29,7 +33,7 @@ func (r *rig) killing(ctx context.Context, kind string, withPlays []string, acti
 	if !r.options.Kill {
 		return action(ctx)
 	}
-	k := killer{r, kind, map[string]bool{}}
+	k := killer{r, kind, withPlays, map[string]bool{}}
 	watch, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- k.watch(watch) }()
@@ -62,7 +66,7 @@ func (k killer) watch(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(200 * time.Millisecond):
 		}
 	}
 	return nil
@@ -86,7 +90,10 @@ func (k killer) running(ctx context.Context) (job, step string, err error) {
 
 // kill kills the backend of a job some time later, if it is still in that step then.
 func (k killer) kill(ctx context.Context, job, step string) (killed bool, err error) {
-	wait := rand.N(killAfter)
+	wait := rand.N(killSoonAfter)
+	if slices.Contains(k.plays, step) {
+		wait = rand.N(killAfter)
+	}
 	select {
 	case <-ctx.Done():
 		return false, nil
