@@ -52,11 +52,7 @@ func CreateDelivery(ctx context.Context, tx *intent.Tx, draft DeliveryDraft, pla
 	if err != nil {
 		return uuid.Nil, err
 	}
-	tx.Touch(DeliveryNoun, id)
-	if err := tx.Event(ctx, d.entry("create", nil, d.facts())); err != nil {
-		return uuid.Nil, err
-	}
-	return id, tx.Made(ctx, DeliveryNoun, id, uuid.Nil)
+	return id, tx.Changed(ctx, d.entry("create", nil, d.facts()))
 }
 
 // defaultOf is the present default of the playbook, if the version can be delivered.
@@ -98,61 +94,36 @@ func reached(ctx context.Context, q db.Reader, draft DeliveryDraft) ([]rollout.C
 
 var errOpen = fault.Conflictf("playbook_delivery_open", "Another delivery of the playbook has not ended. Wait for it, or roll it back.")
 
+// deliveries is what people and policies do with each.
+var deliveries = rollout.Object[Delivery]{
+	Noun: DeliveryNoun, Load: DeliveryByID, Stand: Delivery.Rollout, Entry: Delivery.entry, Facts: Delivery.facts, SetOpen: sqlSetOpen, ErrOpen: errOpen,
+	At: func(d Delivery, r rollout.Rollout) Delivery {
+		d.State, d.Wave, d.Reason = r.State, r.Wave, r.Reason
+		return d
+	},
+	Driver: func(d Delivery) rollout.Driver { return d.driver(nil, Proof{}) },
+}
+
 // PauseDelivery keeps the version from further hosts.
 func PauseDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return moveDelivery(ctx, tx, ref, revision, "pause", rollout.Pause)
+	return deliveries.Move(ctx, tx, ref.ID(), revision, "pause", rollout.Pause)
 }
 
 // ResumeDelivery goes on with a delivery that is paused or halted. Failures until now count no more.
 func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return moveDelivery(ctx, tx, ref, revision, "resume", rollout.Resume)
+	return deliveries.Move(ctx, tx, ref.ID(), revision, "resume", rollout.Resume)
 }
 
 // RollBackDelivery binds jobs of all hosts to the default again.
 func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return moveDelivery(ctx, tx, ref, revision, "roll_back", rollout.RollBack)
-}
-
-func moveDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64, action string,
-	move func(context.Context, *db.Tx, uuid.UUID, rollout.Driver) (rollout.Rollout, error),
-) error {
 	d, err := DeliveryByID(ctx, tx.Reader, ref.ID())
 	if err != nil {
 		return err
 	}
-	if revision != 0 && revision != d.Revision {
-		return fault.Conflictf("version_mismatch", "The delivery is at version %d, not %d: it went on meanwhile. Reload it.", d.Revision, revision)
-	}
-	if action == "roll_back" {
-		if err := d.CanRollBack(); err != nil {
-			return err
-		}
-	}
-	driver := d.driver(nil, Proof{})
-	driver.Moved = func(ctx context.Context, inner *db.Tx, _, after rollout.Rollout) error {
-		return d.setOpen(ctx, inner, !after.State.Ended())
-	}
-	if _, err := move(ctx, tx.Tx, d.ID, driver); err != nil {
+	if err := d.CanRollBack(); err != nil {
 		return err
 	}
-	after, err := DeliveryByID(ctx, tx.Reader, d.ID)
-	if err != nil {
-		return err
-	}
-	tx.Touch(DeliveryNoun, d.ID)
-	if err := tx.Event(ctx, after.entry(action, d.facts(), after.facts())); err != nil {
-		return err
-	}
-	return tx.Made(ctx, DeliveryNoun, d.ID, uuid.Nil)
-}
-
-func (d Delivery) setOpen(ctx context.Context, tx *db.Tx, open bool) error {
-	_, err := tx.Exec(ctx, sqlSetOpen, d.ID, open)
-	if _, taken := db.UniqueViolation(err); taken {
-		return errOpen
-	}
-	tx.Touch(DeliveryNoun, d.ID)
-	return err
+	return deliveries.Move(ctx, tx, d.ID, revision, "roll_back", rollout.RollBack)
 }
 
 // Proof is how hosts are asked to prove a version.
@@ -174,11 +145,7 @@ func Advance(ctx context.Context, store *db.DB, d Delivery, proof Proof, by stri
 }
 
 func (d Delivery) moved(ctx context.Context, tx *db.Tx, before, after rollout.Rollout, by string) error {
-	if err := d.setOpen(ctx, tx, !after.State.Ended()); err != nil {
-		return err
-	}
-	now, who := d, audit.Actor{Kind: audit.Policy, Name: by}
-	now.State, now.Wave, now.Reason = after.State, after.Wave, after.Reason
+	who := audit.Actor{Kind: audit.Policy, Name: by}
 	if after.State == rollout.Done {
 		made, err := d.makeDefault(ctx, tx)
 		if err != nil {
@@ -191,20 +158,13 @@ func (d Delivery) moved(ctx context.Context, tx *db.Tx, before, after rollout.Ro
 				Before: map[string]any{"default_version": d.Before}, After: map[string]any{"default_version": d.Version, "delivery": d.Name},
 			})
 		} else {
-			now.Reason = "Each host was reached. Another version became the default meanwhile, and stays it."
+			after.Reason = "Each host was reached. Another version became the default meanwhile, and stays it."
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if before.State == after.State && before.Wave == after.Wave { // a step that nobody needs to be told of
-		return nil
-	}
-	action := string(after.State)
-	if before.State == after.State {
-		action = "wave"
-	}
-	return audit.Append(ctx, tx, who, now.entry(action, d.facts(), now.facts()))
+	return deliveries.Told(ctx, tx, d, before, after, who)
 }
 
 // driver is what a delivery means for hosts.

@@ -69,67 +69,36 @@ func CreateDelivery(ctx context.Context, tx *intent.Tx, draft DeliveryDraft, rul
 	if err != nil {
 		return uuid.Nil, err
 	}
-	tx.Touch(DeliveryNoun, id)
 	facts := d.facts()
 	facts["web_apps"] = draft.WebApps
-	if err := tx.Event(ctx, d.entry("create", nil, facts)); err != nil {
-		return uuid.Nil, err
-	}
-	return id, tx.Made(ctx, DeliveryNoun, id, uuid.Nil)
+	return id, tx.Changed(ctx, d.entry("create", nil, facts))
 }
 
 var errOpen = fault.Conflictf("release_delivery_open", "Another delivery of a release has not ended. Wait for it, or roll it back.")
 
+// deliveries is what people and policies do with each.
+var deliveries = rollout.Object[Delivery]{
+	Noun: DeliveryNoun, Load: DeliveryByID, Stand: Delivery.Rollout, Entry: Delivery.entry, Facts: Delivery.facts, SetOpen: sqlSetOpen, ErrOpen: errOpen,
+	At: func(d Delivery, r rollout.Rollout) Delivery {
+		d.State, d.Wave, d.Reason = r.State, r.Wave, r.Reason
+		return d
+	},
+	Driver: func(d Delivery) rollout.Driver { return d.driver(nil, Proof{}) },
+}
+
 // PauseDelivery tells no further machines.
 func PauseDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return moveDelivery(ctx, tx, ref, revision, "pause", rollout.Pause)
+	return deliveries.Move(ctx, tx, ref.ID(), revision, "pause", rollout.Pause)
 }
 
 // ResumeDelivery goes on with a delivery that is paused or halted. Failures until now count no more.
 func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return moveDelivery(ctx, tx, ref, revision, "resume", rollout.Resume)
+	return deliveries.Move(ctx, tx, ref.ID(), revision, "resume", rollout.Resume)
 }
 
 // RollBackDelivery tells the machines that were told to go back.
 func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return moveDelivery(ctx, tx, ref, revision, "roll_back", rollout.RollBack)
-}
-
-func moveDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64, action string,
-	move func(context.Context, *db.Tx, uuid.UUID, rollout.Driver) (rollout.Rollout, error),
-) error {
-	d, err := DeliveryByID(ctx, tx.Reader, ref.ID())
-	if err != nil {
-		return err
-	}
-	if revision != 0 && revision != d.Revision {
-		return fault.Conflictf("version_mismatch", "The delivery is at version %d, not %d: it went on meanwhile. Reload it.", d.Revision, revision)
-	}
-	driver := d.driver(nil, Proof{})
-	driver.Moved = func(ctx context.Context, inner *db.Tx, _, after rollout.Rollout) error {
-		return d.setOpen(ctx, inner, !after.State.Ended())
-	}
-	if _, err := move(ctx, tx.Tx, d.ID, driver); err != nil {
-		return err
-	}
-	after, err := DeliveryByID(ctx, tx.Reader, d.ID)
-	if err != nil {
-		return err
-	}
-	tx.Touch(DeliveryNoun, d.ID)
-	if err := tx.Event(ctx, after.entry(action, d.facts(), after.facts())); err != nil {
-		return err
-	}
-	return tx.Made(ctx, DeliveryNoun, d.ID, uuid.Nil)
-}
-
-func (d Delivery) setOpen(ctx context.Context, tx *db.Tx, open bool) error {
-	_, err := tx.Exec(ctx, sqlSetOpen, d.ID, open)
-	if _, taken := db.UniqueViolation(err); taken {
-		return errOpen
-	}
-	tx.Touch(DeliveryNoun, d.ID)
-	return err
+	return deliveries.Move(ctx, tx, ref.ID(), revision, "roll_back", rollout.RollBack)
 }
 
 // Proof is how machines prove a release.
@@ -146,19 +115,7 @@ func Advance(ctx context.Context, store *db.DB, d Delivery, proof Proof, by stri
 	}
 	driver := d.driver(store, proof)
 	driver.Moved = func(ctx context.Context, tx *db.Tx, before, after rollout.Rollout) error {
-		if err := d.setOpen(ctx, tx, !after.State.Ended()); err != nil {
-			return err
-		}
-		if before.State == after.State && before.Wave == after.Wave { // a step that nobody needs to be told of
-			return nil
-		}
-		action := string(after.State)
-		if before.State == after.State {
-			action = "wave"
-		}
-		now := d
-		now.State, now.Wave, now.Reason = after.State, after.Wave, after.Reason
-		return audit.Append(ctx, tx, audit.Actor{Kind: audit.Policy, Name: by}, now.entry(action, d.facts(), now.facts()))
+		return deliveries.Told(ctx, tx, d, before, after, audit.Actor{Kind: audit.Policy, Name: by})
 	}
 	return rollout.Advance(ctx, store, d.ID, driver, observe)
 }

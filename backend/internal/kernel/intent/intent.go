@@ -89,6 +89,16 @@ func (tx *Tx) Made(ctx context.Context, kind string, object, job uuid.UUID) erro
 	return Record(ctx, tx.Tx, *tx.call.Key, kind, object, job)
 }
 
+// Changed is what an intent says at its end of the object of an event: its policies run, the event is written, and a repetition of the
+// request finds the object.
+func (tx *Tx) Changed(ctx context.Context, e audit.Entry) error {
+	tx.Touch(e.ObjectKind, e.ObjectID)
+	if err := tx.Event(ctx, e); err != nil {
+		return err
+	}
+	return tx.Made(ctx, e.ObjectKind, e.ObjectID, uuid.Nil)
+}
+
 // Keep refuses to add something to a workspace that is being deleted, and keeps its deletion from beginning before the transaction
 // ends.
 func (c Call) Keep(ctx context.Context, tx *db.Tx) error {

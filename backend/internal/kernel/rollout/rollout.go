@@ -114,6 +114,25 @@ func (r Rollout) CanRollBack() error {
 	return nil
 }
 
+// lookAgain is how soon a rollout is looked at after a step.
+const lookAgain = time.Second
+
+// Outcome is what a policy tells of a rollout that it advanced: changed is the number of its targets that it moved.
+func Outcome(r Rollout, changed int, err error) (reconcile.Outcome, error) {
+	if err != nil {
+		return reconcile.Outcome{}, fmt.Errorf("advance: %w", err)
+	}
+	out := reconcile.Outcome{Changed: int64(changed), Gone: r.State.Ended()}
+	if out.Gone {
+		return out, nil
+	}
+	out.Conditions = []reconcile.Condition{r.Progresses()}
+	if changed > 0 {
+		out.Again = lookAgain
+	}
+	return out, nil
+}
+
 // Progresses is the condition that tells whether the rollout goes on by itself.
 func (r Rollout) Progresses() reconcile.Condition {
 	c := reconcile.Condition{Type: "progresses", Status: reconcile.True, Reason: string(r.State), Message: r.Reason, Threshold: 1}
