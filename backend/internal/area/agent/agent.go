@@ -44,16 +44,13 @@ var Lifecycle = lifecycle.Lifecycle[State]{
 		{State: Quarantined, Means: "its key or its machine was seen twice; nothing of it counts until a person decides", Failed: true},
 		{State: Revoked, Means: "its key is refused for good"},
 	},
-	Transitions: []lifecycle.Transition[State]{
-		{From: Enrolled, On: AnotherEnrolled, To: Replaced},
-		{From: Enrolled, On: CopyFound, To: Quarantined},
-		{From: Replaced, On: CopyFound, To: Quarantined},
-		{From: Enrolled, On: PersonDoubted, To: Quarantined},
-		{From: Quarantined, On: PersonReleased, To: Enrolled},
-		{From: Enrolled, On: PersonRevoked, To: Revoked},
-		{From: Replaced, On: PersonRevoked, To: Revoked},
-		{From: Quarantined, On: PersonRevoked, To: Revoked},
-	},
+	Transitions: lifecycle.Table([]lifecycle.Move[State]{
+		{From: []State{Enrolled}, On: AnotherEnrolled, To: Replaced},
+		{From: []State{Enrolled, Replaced}, On: CopyFound, To: Quarantined},
+		{From: []State{Enrolled}, On: PersonDoubted, To: Quarantined},
+		{From: []State{Quarantined}, On: PersonReleased, To: Enrolled},
+		{From: []State{Enrolled, Replaced, Quarantined}, On: PersonRevoked, To: Revoked},
+	}),
 }
 
 // Liveness says when the last heartbeat came.

@@ -95,17 +95,8 @@ func Agents(ctx context.Context, q db.Reader, f Filter) ([]Agent, error) {
 	return Sorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
 }
 
-const sqlIDs = `
-SELECT a.id
-  FROM agents a
- WHERE a.id > $1
- ORDER BY a.id
- LIMIT $2`
-
-// IDs lists the ids of agents behind one of them, ascending.
-func IDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list agents", sqlIDs, after, limit)
-}
+// IDs lists all agents.
+const IDs db.IDList = "SELECT id FROM agents" + db.IDsBehind
 
 const sqlInsert = `
 INSERT INTO agents (id, workspace_id, host_id, incarnation, public_key, machine_id, state, state_message)

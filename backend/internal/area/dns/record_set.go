@@ -39,24 +39,14 @@ var SetLifecycle = lifecycle.Lifecycle[SetState]{
 		{State: SetFailed, Means: "it cannot be brought to the name server before somebody acts", Failed: true},
 		{State: SetDeleting, Means: "the next synchronization takes it off the name server"},
 	},
-	Transitions: []lifecycle.Transition[SetState]{
-		{From: SetPending, On: SetChanged, To: SetPending},
-		{From: SetLive, On: SetChanged, To: SetPending},
-		{From: SetFailed, On: SetChanged, To: SetPending},
-		{From: SetPending, On: SetApplied, To: SetLive},
-		{From: SetLive, On: SetApplied, To: SetLive},
-		{From: SetFailed, On: SetApplied, To: SetLive},
-		{From: SetPending, On: SetOpen, To: SetPending},
-		{From: SetLive, On: SetOpen, To: SetPending},
-		{From: SetFailed, On: SetOpen, To: SetPending},
-		{From: SetPending, On: SetRefused, To: SetFailed},
-		{From: SetLive, On: SetRefused, To: SetFailed},
-		{From: SetFailed, On: SetRefused, To: SetFailed},
-		{From: SetPending, On: SetDeleted, To: SetDeleting},
-		{From: SetLive, On: SetDeleted, To: SetDeleting},
-		{From: SetFailed, On: SetDeleted, To: SetDeleting},
-		{From: SetDeleting, On: SetKept, To: SetDeleting},
-	},
+	Transitions: lifecycle.Table([]lifecycle.Move[SetState]{
+		{From: []SetState{SetPending, SetLive, SetFailed}, On: SetChanged, To: SetPending},
+		{From: []SetState{SetPending, SetLive, SetFailed}, On: SetApplied, To: SetLive},
+		{From: []SetState{SetPending, SetLive, SetFailed}, On: SetOpen, To: SetPending},
+		{From: []SetState{SetPending, SetLive, SetFailed}, On: SetRefused, To: SetFailed},
+		{From: []SetState{SetPending, SetLive, SetFailed}, On: SetDeleted, To: SetDeleting},
+		{From: []SetState{SetDeleting}, On: SetKept, To: SetDeleting},
+	}),
 }
 
 // SetOwner says who may change a record set: a user, or the allocation or cluster that it was made for.

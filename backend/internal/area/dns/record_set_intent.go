@@ -2,12 +2,12 @@ package dns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/kernel/audit"
-	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/scope"
@@ -15,16 +15,11 @@ import (
 
 // told records a change of a record set: for its policies, as an event, and for a repetition of the request.
 func (m ManagedSet) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
-	tx.Touch(RecordSetNoun, m.ID)
 	tx.Touch(ZoneNoun, m.ZoneID) // its synchronization is for the zone's policy
-	err := tx.Event(ctx, audit.Entry{
+	return tx.Changed(ctx, audit.Entry{
 		Workspace: m.WorkspaceID, Action: RecordSetNoun + "." + action, ObjectKind: RecordSetNoun, ObjectID: m.ID, ObjectName: m.String(),
 		Before: before, After: after,
 	})
-	if err != nil {
-		return err
-	}
-	return tx.Made(ctx, RecordSetNoun, m.ID, uuid.Nil)
 }
 
 // CreateRecordSet adds a record set to a zone, in the workspace that the zone was found in. Where another workspace has the zone,
@@ -41,19 +36,11 @@ func CreateRecordSet(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], ow
 	if !Delegated(zone.Settings("").Patterns, set.Name) {
 		return ManagedSet{}, Problems{{"name", "The key of the zone may not change this name. See the patterns of the zone."}}.invalid()
 	}
-	place := setPlace{workspace: ref.Workspace()}
-	if place.workspace != zone.WorkspaceID {
-		if place.grant, err = letIn(ctx, tx.Tx, place.workspace, zone, set); err != nil {
-			return ManagedSet{}, err
-		}
+	place, err := placeIn(ctx, tx.Tx, ref.Workspace(), zone, set)
+	if err != nil {
+		return ManagedSet{}, err
 	}
 	return insertRecordSet(ctx, tx, zone, place, owner, set, AdoptNone, "create")
-}
-
-// setPlace is where a record set stands: its workspace, and the grant that lets it into the zone of another one.
-type setPlace struct {
-	workspace uuid.UUID
-	grant     *uuid.UUID
 }
 
 func insertRecordSet(ctx context.Context, tx *intent.Tx, zone Zone, in setPlace, owner SetOwner, set RecordSet, adopt Adoption, action string) (ManagedSet, error) {
@@ -87,11 +74,11 @@ type Content struct {
 // ChangeRecordSet replaces TTL and values. Only its owner may do so. version is that of the record set that the change was
 // made for; 0 for any.
 func ChangeRecordSet(ctx context.Context, tx *intent.Tx, by SetOwner, ref scope.Ref[ManagedSet], version int64, change func(*Content)) (ManagedSet, error) {
-	before, err := holdOwn(ctx, tx.Tx, ref.ID(), version)
-	if err == nil {
-		err = before.CanChange(by)
-	}
+	before, err := holdRecordSet(ctx, tx.Tx, ref.ID())
 	if err != nil {
+		return ManagedSet{}, err
+	}
+	if err := errors.Join(fault.CheckVersion("record set", before.Version, version), before.CanChange(by)); err != nil {
 		return ManagedSet{}, err
 	}
 	content := Content{TTL: int(before.TTL), Values: before.Contents}
@@ -120,15 +107,6 @@ func changeRecordSet(ctx context.Context, tx *intent.Tx, before ManagedSet, set 
 	return after, after.told(ctx, tx, action, before.facts(), after.facts())
 }
 
-// holdOwn locks a record set of a version.
-func holdOwn(ctx context.Context, tx *db.Tx, id uuid.UUID, version int64) (ManagedSet, error) {
-	set, err := holdRecordSet(ctx, tx, id)
-	if err != nil {
-		return ManagedSet{}, err
-	}
-	return set, fault.CheckVersion("record set", set.Version, version)
-}
-
 // CanChange tells why somebody cannot change the record set; nil if they can.
 func (m ManagedSet) CanChange(by SetOwner) error {
 	if err := m.CanDelete(by); err != nil || !m.GrantEnded {
@@ -151,11 +129,11 @@ func (m ManagedSet) CanDelete(by SetOwner) error {
 // DeleteRecordSet takes a record set out of the intent. Where the zone's mode deletes, its row stays until the server no
 // longer holds it; else the row is gone at once, and the record stays on the server.
 func DeleteRecordSet(ctx context.Context, tx *intent.Tx, by SetOwner, ref scope.Ref[ManagedSet], version int64) (ManagedSet, error) {
-	before, err := holdOwn(ctx, tx.Tx, ref.ID(), version)
-	if err == nil {
-		err = before.CanDelete(by)
-	}
+	before, err := holdRecordSet(ctx, tx.Tx, ref.ID())
 	if err != nil {
+		return ManagedSet{}, err
+	}
+	if err := errors.Join(fault.CheckVersion("record set", before.Version, version), before.CanDelete(by)); err != nil {
 		return ManagedSet{}, err
 	}
 	zone, err := ZoneByID(ctx, tx.Reader, before.ZoneID)

@@ -93,14 +93,5 @@ const sqlForgetRecordSet = `
 DELETE FROM dns_record_sets
  WHERE id = $1 AND state = $2`
 
-const sqlRecordSetIDs = `
-SELECT s.id
-  FROM dns_record_sets s
- WHERE s.id > $1
- ORDER BY s.id
- LIMIT $2`
-
-// RecordSetIDs lists the ids of record sets behind one of them, ascending.
-func RecordSetIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list record sets", sqlRecordSetIDs, after, limit)
-}
+// RecordSetIDs lists all record sets.
+const RecordSetIDs db.IDList = "SELECT id FROM dns_record_sets" + db.IDsBehind

@@ -205,12 +205,12 @@ func TestListRecordSets(t *testing.T) {
 			t.Errorf("%+v: some twice", test.filter)
 		}
 	}
-	if listed, err := RecordSetIDs(t.Context(), p.Reader, uuid.Nil, 7); err != nil || len(listed) != 7 {
+	if listed, err := RecordSetIDs.Read(t.Context(), p.Reader, uuid.Nil, 7); err != nil || len(listed) != 7 {
 		t.Errorf("%v, %v", listed, err)
-	} else if rest, err := RecordSetIDs(t.Context(), p.Reader, listed[6], 7); err != nil || len(rest) != 3 {
+	} else if rest, err := RecordSetIDs.Read(t.Context(), p.Reader, listed[6], 7); err != nil || len(rest) != 3 {
 		t.Errorf("%v, %v", rest, err)
 	}
-	if zones, err := ZoneIDs(t.Context(), p.Reader, uuid.Nil, 7); err != nil || len(zones) != 2 {
+	if zones, err := ZoneIDs.Read(t.Context(), p.Reader, uuid.Nil, 7); err != nil || len(zones) != 2 {
 		t.Errorf("%v, %v", zones, err)
 	}
 }

@@ -99,6 +99,20 @@ SELECT g.id, g.suffix
  ORDER BY g.id
    FOR SHARE`
 
+// setPlace is where a record set stands: its workspace, and the grant that lets it into the zone of another one.
+type setPlace struct {
+	workspace uuid.UUID
+	grant     *uuid.UUID
+}
+
+// placeIn is the place of a record set of a workspace in a zone. In the zone of another workspace, a grant has to let it in.
+func placeIn(ctx context.Context, tx *db.Tx, workspace uuid.UUID, zone Zone, set RecordSet) (in setPlace, err error) {
+	if in.workspace = workspace; workspace != zone.WorkspaceID {
+		in.grant, err = letIn(ctx, tx, workspace, zone, set)
+	}
+	return in, err
+}
+
 // letIn is the grant by which a workspace may have a record set in a zone of another one. Nobody revokes it unseen.
 func letIn(ctx context.Context, tx *db.Tx, workspace uuid.UUID, zone Zone, set RecordSet) (*uuid.UUID, error) {
 	grants, err := db.Collect[zoneGrant](ctx, tx.Reader, sqlGrantsThatLetIn, workspace, zone.ID)

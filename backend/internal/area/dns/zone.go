@@ -51,21 +51,16 @@ var ZoneLifecycle = lifecycle.Lifecycle[ZoneState]{
 		{State: ZoneHeld, Means: "the plan changes many records; nothing is changed until a person confirms it", Failed: true},
 		{State: ZoneFailed, Means: "the last synchronization failed", Failed: true},
 	},
-	Transitions: []lifecycle.Transition[ZoneState]{
-		{From: ZonePending, On: SettingsChanged, To: ZonePending},
-		{From: ZoneSyncing, On: SettingsChanged, To: ZoneSyncing},
-		{From: ZoneLive, On: SettingsChanged, To: ZonePending},
-		{From: ZoneHeld, On: SettingsChanged, To: ZonePending},
-		{From: ZoneFailed, On: SettingsChanged, To: ZonePending},
-		{From: ZonePending, On: SyncStarted, To: ZoneSyncing},
-		{From: ZoneLive, On: SyncStarted, To: ZoneSyncing},
-		{From: ZoneHeld, On: SyncStarted, To: ZoneSyncing},
-		{From: ZoneFailed, On: SyncStarted, To: ZoneSyncing},
-		{From: ZoneSyncing, On: SyncSucceeded, To: ZoneLive},
-		{From: ZoneSyncing, On: SyncOutdated, To: ZonePending},
-		{From: ZoneSyncing, On: SyncHeld, To: ZoneHeld},
-		{From: ZoneSyncing, On: SyncFailed, To: ZoneFailed},
-	},
+	Transitions: lifecycle.Table([]lifecycle.Move[ZoneState]{
+		{From: []ZoneState{ZonePending}, On: SettingsChanged, To: ZonePending},
+		{From: []ZoneState{ZoneSyncing}, On: SettingsChanged, To: ZoneSyncing},
+		{From: []ZoneState{ZoneLive, ZoneHeld, ZoneFailed}, On: SettingsChanged, To: ZonePending},
+		{From: []ZoneState{ZonePending, ZoneLive, ZoneHeld, ZoneFailed}, On: SyncStarted, To: ZoneSyncing},
+		{From: []ZoneState{ZoneSyncing}, On: SyncSucceeded, To: ZoneLive},
+		{From: []ZoneState{ZoneSyncing}, On: SyncOutdated, To: ZonePending},
+		{From: []ZoneState{ZoneSyncing}, On: SyncHeld, To: ZoneHeld},
+		{From: []ZoneState{ZoneSyncing}, On: SyncFailed, To: ZoneFailed},
+	}),
 }
 
 // RFC2136 is the provider of zones whose server takes dynamic updates.

@@ -71,17 +71,8 @@ func Zones(ctx context.Context, q db.Reader, f ZoneFilter) ([]Zone, error) {
 	return ZoneSorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
 }
 
-const sqlZoneIDs = `
-SELECT z.id
-  FROM dns_zones z
- WHERE z.id > $1
- ORDER BY z.id
- LIMIT $2`
-
-// ZoneIDs lists the ids of zones behind one of them, ascending.
-func ZoneIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list zones", sqlZoneIDs, after, limit)
-}
+// ZoneIDs lists all zones.
+const ZoneIDs db.IDList = "SELECT id FROM dns_zones" + db.IDsBehind
 
 const sqlZoneChanged = `
 SELECT z.revision <> z.synced_revision

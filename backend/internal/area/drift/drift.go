@@ -49,19 +49,14 @@ var Lifecycle = lifecycle.Lifecycle[State]{
 		{State: Accepted, Means: "a person accepted it for some time"},
 		{State: Ended, Means: "the host is as promised again"},
 	},
-	Transitions: []lifecycle.Transition[State]{
-		{From: Open, On: RepairBegan, To: Repairing},
-		{From: GivenUp, On: RepairBegan, To: Repairing},
-		{From: Repairing, On: RepairEnded, To: Open},
-		{From: Open, On: CameBack, To: GivenUp},
-		{From: Open, On: PersonAccepted, To: Accepted},
-		{From: GivenUp, On: PersonAccepted, To: Accepted},
-		{From: Accepted, On: AcceptanceOver, To: Open},
-		{From: Open, On: AsPromised, To: Ended},
-		{From: Repairing, On: AsPromised, To: Ended},
-		{From: GivenUp, On: AsPromised, To: Ended},
-		{From: Accepted, On: AsPromised, To: Ended},
-	},
+	Transitions: lifecycle.Table([]lifecycle.Move[State]{
+		{From: []State{Open, GivenUp}, On: RepairBegan, To: Repairing},
+		{From: []State{Repairing}, On: RepairEnded, To: Open},
+		{From: []State{Open}, On: CameBack, To: GivenUp},
+		{From: []State{Open, GivenUp}, On: PersonAccepted, To: Accepted},
+		{From: []State{Accepted}, On: AcceptanceOver, To: Open},
+		{From: []State{Open, Repairing, GivenUp, Accepted}, On: AsPromised, To: Ended},
+	}),
 }
 
 const (

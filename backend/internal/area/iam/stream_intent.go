@@ -17,14 +17,9 @@ import (
 )
 
 func (s Stream) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
-	tx.Touch(StreamNoun, s.ID)
-	err := tx.Event(ctx, audit.Entry{
+	return tx.Changed(ctx, audit.Entry{
 		Organization: s.OrganizationID, Action: StreamNoun + "." + action, ObjectKind: StreamNoun, ObjectID: s.ID, ObjectName: s.Name, Before: before, After: after,
 	})
-	if err != nil {
-		return err
-	}
-	return tx.Made(ctx, StreamNoun, s.ID, uuid.Nil)
 }
 
 func sealStream(keys *secret.Keyset, id uuid.UUID, text string) ([]byte, error) {

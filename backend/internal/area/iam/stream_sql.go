@@ -31,13 +31,6 @@ const (
  ORDER BY s.name
  LIMIT 200`
 
-	sqlStreamIDs = `
-SELECT s.id
-  FROM event_streams s
- WHERE s.id > $1
- ORDER BY s.id
- LIMIT $2`
-
 	sqlHoldStream = `
 SELECT s.id
   FROM event_streams s
@@ -124,10 +117,8 @@ func FindInstallationStream(ctx context.Context, q db.Reader, text string) (Stre
 	return s, scope.Found[Stream](s.ID, s.ID), err
 }
 
-// StreamIDs lists the ids of streams behind one of them, ascending.
-func StreamIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list event streams", sqlStreamIDs, after, limit)
-}
+// StreamIDs lists all event streams.
+const StreamIDs db.IDList = "SELECT id FROM event_streams" + db.IDsBehind
 
 // StreamSent notes that a receiver has the events behind from up to a position, n of them.
 func StreamSent(ctx context.Context, tx *db.Tx, stream uuid.UUID, from, to audit.Position, n int) error {

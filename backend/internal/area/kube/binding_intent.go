@@ -16,16 +16,11 @@ import (
 
 // told records a change. The policy of the cluster brings it there.
 func (b Binding) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
-	tx.Touch(BindingNoun, b.ID)
 	tx.Touch(ClusterNoun, b.ClusterID)
-	err := tx.Event(ctx, audit.Entry{
+	return tx.Changed(ctx, audit.Entry{
 		Workspace: b.WorkspaceID, Action: BindingNoun + "." + action, ObjectKind: BindingNoun, ObjectID: b.ID, ObjectName: b.Account,
 		Before: before, After: after,
 	})
-	if err != nil {
-		return err
-	}
-	return tx.Made(ctx, BindingNoun, b.ID, uuid.Nil)
 }
 
 // CreateBinding gives a member of the workspace a role in its cluster: in one namespace, or in all if none is named.

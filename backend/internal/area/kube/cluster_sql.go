@@ -72,17 +72,8 @@ func Clusters(ctx context.Context, q db.Reader, f ClusterFilter) ([]Cluster, err
 	return ClusterSorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
 }
 
-const sqlClusterIDs = `
-SELECT c.id
-  FROM kube_clusters c
- WHERE c.id > $1
- ORDER BY c.id
- LIMIT $2`
-
-// ClusterIDs lists the ids of clusters behind one of them, ascending.
-func ClusterIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list clusters", sqlClusterIDs, after, limit)
-}
+// ClusterIDs lists all clusters.
+const ClusterIDs db.IDList = "SELECT id FROM kube_clusters" + db.IDsBehind
 
 // workspace is what a cluster has to know of its workspace.
 type workspace struct {

@@ -80,17 +80,8 @@ func HostedIn(ctx context.Context, q db.Reader, management uuid.UUID, limit int)
 	return db.Collect[Hosted](ctx, q, sqlHosted+" AND h.management_cluster_id = $1 ORDER BY h.slot LIMIT $2", management, limit)
 }
 
-const sqlHostedIDs = `
-SELECT h.id
-  FROM kube_hosted h
- WHERE h.id > $1
- ORDER BY h.id
- LIMIT $2`
-
-// HostedIDs lists the ids of hosted control planes behind one of them, ascending.
-func HostedIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list hosted control planes", sqlHostedIDs, after, limit)
-}
+// HostedIDs lists all hosted control planes.
+const HostedIDs db.IDList = "SELECT id FROM kube_hosted" + db.IDsBehind
 
 const sqlFreeSlot = `
 SELECT s.slot

@@ -16,12 +16,7 @@ import (
 
 // told records a change: for policies, as an event of the installation, and for a repetition of the request.
 func (m Management) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
-	tx.Touch(ManagementNoun, m.ID)
-	err := tx.Event(ctx, audit.Entry{Action: ManagementNoun + "." + action, ObjectKind: ManagementNoun, ObjectID: m.ID, ObjectName: m.Name, Before: before, After: after})
-	if err != nil {
-		return err
-	}
-	return tx.Made(ctx, ManagementNoun, m.ID, uuid.Nil)
+	return tx.Changed(ctx, audit.Entry{Action: ManagementNoun + "." + action, ObjectKind: ManagementNoun, ObjectID: m.ID, ObjectName: m.Name, Before: before, After: after})
 }
 
 // CreateManagement adds a management cluster.

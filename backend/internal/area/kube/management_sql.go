@@ -84,17 +84,8 @@ func Managements(ctx context.Context, q db.Reader, f ManagementFilter) ([]Manage
 	return ManagementSorting.Read(ctx, q, db.NewList(sqlManagement).AndIf(f.Pool, "m.pool = ?"), f.Sort, f.After, f.Limit)
 }
 
-const sqlManagementIDs = `
-SELECT m.id
-  FROM kube_management_clusters m
- WHERE m.id > $1
- ORDER BY m.id
- LIMIT $2`
-
-// ManagementIDs lists the ids of management clusters behind one of them, ascending.
-func ManagementIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list management clusters", sqlManagementIDs, after, limit)
-}
+// ManagementIDs lists all management clusters.
+const ManagementIDs db.IDList = "SELECT id FROM kube_management_clusters" + db.IDsBehind
 
 const sqlInsertManagement = `
 INSERT INTO kube_management_clusters (id, name, pool, active, server, credentials_sealed, data_store, newest_version, service_type, address, first_port, capacity)

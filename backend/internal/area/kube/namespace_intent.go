@@ -15,14 +15,9 @@ import (
 
 // told records a change. The policy of namespaces brings it to the cluster.
 func (n Namespace) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
-	tx.Touch(NamespaceNoun, n.ID)
-	err := tx.Event(ctx, audit.Entry{
+	return tx.Changed(ctx, audit.Entry{
 		Workspace: n.WorkspaceID, Action: NamespaceNoun + "." + action, ObjectKind: NamespaceNoun, ObjectID: n.ID, ObjectName: n.Name, Before: before, After: after,
 	})
-	if err != nil {
-		return err
-	}
-	return tx.Made(ctx, NamespaceNoun, n.ID, uuid.Nil)
 }
 
 // CreateNamespace asks for a namespace of a cluster.

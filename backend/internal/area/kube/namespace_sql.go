@@ -33,17 +33,8 @@ func NamespacesIn(ctx context.Context, q db.Reader, cluster uuid.UUID) ([]Namesp
 	return db.Collect[Namespace](ctx, q, sqlNamespace+" AND n.cluster_id = $1 ORDER BY n.id", cluster)
 }
 
-const sqlNamespaceIDs = `
-SELECT n.id
-  FROM kube_namespaces n
- WHERE n.id > $1
- ORDER BY n.id
- LIMIT $2`
-
-// NamespaceIDs lists the ids of namespaces behind one of them, ascending.
-func NamespaceIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list namespaces", sqlNamespaceIDs, after, limit)
-}
+// NamespaceIDs lists all namespaces.
+const NamespaceIDs db.IDList = "SELECT id FROM kube_namespaces" + db.IDsBehind
 
 const sqlHoldNamespace = `
 SELECT n.id

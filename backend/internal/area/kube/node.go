@@ -51,24 +51,15 @@ var NodeLifecycle = lifecycle.Lifecycle[NodeState]{
 		{State: NodeLeaving, Means: "a job drains it, and takes it out of the cluster"},
 		{State: NodeLeft, Means: "Kubernetes was taken off its host"},
 	},
-	Transitions: []lifecycle.Transition[NodeState]{
-		{From: NodePending, On: NodeWasPrepared, To: NodePrepared},
-		{From: NodePrepared, On: NodeHasJoined, To: NodeJoined},
-		{From: NodeJoined, On: NodeIsReady, To: NodeReady},
-		{From: NodeReady, On: NodeIsNotReady, To: NodeNotReady},
-		{From: NodeNotReady, On: NodeIsReady, To: NodeReady},
-		{From: NodePending, On: NodeIsLeaving, To: NodeLeaving},
-		{From: NodePrepared, On: NodeIsLeaving, To: NodeLeaving},
-		{From: NodeJoined, On: NodeIsLeaving, To: NodeLeaving},
-		{From: NodeReady, On: NodeIsLeaving, To: NodeLeaving},
-		{From: NodeNotReady, On: NodeIsLeaving, To: NodeLeaving},
-		{From: NodeLeaving, On: NodeHasLeft, To: NodeLeft},
-		{From: NodePending, On: NodeHasLeft, To: NodeLeft},
-		{From: NodePrepared, On: NodeHasLeft, To: NodeLeft},
-		{From: NodeJoined, On: NodeHasLeft, To: NodeLeft},
-		{From: NodeReady, On: NodeHasLeft, To: NodeLeft},
-		{From: NodeNotReady, On: NodeHasLeft, To: NodeLeft},
-	},
+	Transitions: lifecycle.Table([]lifecycle.Move[NodeState]{
+		{From: []NodeState{NodePending}, On: NodeWasPrepared, To: NodePrepared},
+		{From: []NodeState{NodePrepared}, On: NodeHasJoined, To: NodeJoined},
+		{From: []NodeState{NodeJoined}, On: NodeIsReady, To: NodeReady},
+		{From: []NodeState{NodeReady}, On: NodeIsNotReady, To: NodeNotReady},
+		{From: []NodeState{NodeNotReady}, On: NodeIsReady, To: NodeReady},
+		{From: []NodeState{NodePending, NodePrepared, NodeJoined, NodeReady, NodeNotReady}, On: NodeIsLeaving, To: NodeLeaving},
+		{From: []NodeState{NodeLeaving, NodePending, NodePrepared, NodeJoined, NodeReady, NodeNotReady}, On: NodeHasLeft, To: NodeLeft},
+	}),
 }
 
 // Node is one row of kube_nodes with what its host is.

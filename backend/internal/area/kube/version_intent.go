@@ -13,12 +13,7 @@ import (
 
 // told records a change: for policies, as an event, and for a repetition of the request.
 func (v Version) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
-	tx.Touch(VersionNoun, v.ID)
-	err := tx.Event(ctx, audit.Entry{Action: VersionNoun + "." + action, ObjectKind: VersionNoun, ObjectID: v.ID, ObjectName: v.Name, Before: before, After: after})
-	if err != nil {
-		return err
-	}
-	return tx.Made(ctx, VersionNoun, v.ID, uuid.Nil)
+	return tx.Changed(ctx, audit.Entry{Action: VersionNoun + "." + action, ObjectKind: VersionNoun, ObjectID: v.ID, ObjectName: v.Name, Before: before, After: after})
 }
 
 // CreateVersion adds a version to the catalog.

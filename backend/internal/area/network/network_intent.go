@@ -19,14 +19,9 @@ var errMeanwhile = fault.Conflictf("version_mismatch", "Another request changed 
 
 // told records a change: for policies, as an event, and for a repetition of the request.
 func (n Network) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
-	tx.Touch(Noun, n.ID)
-	err := tx.Event(ctx, audit.Entry{
+	return tx.Changed(ctx, audit.Entry{
 		Workspace: n.WorkspaceID, Action: Noun + "." + action, ObjectKind: Noun, ObjectID: n.ID, ObjectName: n.Name, Before: before, After: after,
 	})
-	if err != nil {
-		return err
-	}
-	return tx.Made(ctx, Noun, n.ID, uuid.Nil)
 }
 
 // Create adds a network to the workspace of the call.

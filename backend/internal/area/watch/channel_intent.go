@@ -25,11 +25,7 @@ const uniqueViolation = "23505" // SQLSTATE
 
 // told records a change: for policies, as an event, and for a repetition of the request.
 func (c Channel) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
-	tx.Touch(ChannelNoun, c.ID)
-	if err := tx.Event(ctx, c.entry(action, before, after)); err != nil {
-		return err
-	}
-	return tx.Made(ctx, ChannelNoun, c.ID, uuid.Nil)
+	return tx.Changed(ctx, c.entry(action, before, after))
 }
 
 func (c Channel) entry(action string, before, after map[string]any) audit.Entry {

@@ -58,17 +58,8 @@ func Channels(ctx context.Context, q db.Reader, f ChannelFilter) ([]Channel, err
 	return ChannelSorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
 }
 
-const sqlChannelIDs = `
-SELECT c.id
-  FROM channels c
- WHERE c.id > $1
- ORDER BY c.id
- LIMIT $2`
-
-// ChannelIDs lists the ids of channels behind one of them, ascending.
-func ChannelIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list channels", sqlChannelIDs, after, limit)
-}
+// ChannelIDs lists all channels.
+const ChannelIDs db.IDList = "SELECT id FROM channels" + db.IDsBehind
 
 const sqlSecrets = `
 SELECT s.id, s.sealed

@@ -14,11 +14,7 @@ import (
 )
 
 func (r Remedy) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
-	tx.Touch(RemedyNoun, r.ID)
-	if err := tx.Event(ctx, r.entry(action, before, after)); err != nil {
-		return err
-	}
-	return tx.Made(ctx, RemedyNoun, r.ID, uuid.Nil)
+	return tx.Changed(ctx, r.entry(action, before, after))
 }
 
 func (r Remedy) entry(action string, before, after map[string]any) audit.Entry {

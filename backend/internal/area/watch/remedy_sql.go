@@ -31,13 +31,6 @@ const sqlDeleteRemedy = `
 DELETE FROM remedies
  WHERE id = $1`
 
-const sqlRemedyIDs = `
-SELECT r.id
-  FROM remedies r
- WHERE r.id > $1
- ORDER BY r.id
- LIMIT $2`
-
 // RemedyByID returns a remedy.
 func RemedyByID(ctx context.Context, q db.Reader, id uuid.UUID) (Remedy, error) {
 	return db.First[Remedy](ctx, q, fault.ErrNotFound, sqlRemedy+" AND r.id = $1", id)
@@ -58,10 +51,8 @@ func heldRemedy(ctx context.Context, q db.Reader, ref scope.Ref[Remedy], version
 	return r, fault.CheckVersion("remedy", r.Version, version)
 }
 
-// RemedyIDs lists the ids of remedies behind one.
-func RemedyIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return db.IDs(ctx, q, "list remedies", sqlRemedyIDs, after, limit)
-}
+// RemedyIDs lists all remedies.
+const RemedyIDs db.IDList = "SELECT id FROM remedies" + db.IDsBehind
 
 // RemedySorting is the orders that remedies can be listed in.
 var RemedySorting = db.Sorting[Remedy]{

@@ -34,6 +34,23 @@ type Transition[S ~string] struct {
 	To   S
 }
 
+// Move is some rows of a lifecycle's table: an event that leads from each of some states to the same one.
+type Move[S ~string] struct {
+	From []S
+	On   Event
+	To   S
+}
+
+// Table is the rows of all moves.
+func Table[S ~string](moves []Move[S]) (all []Transition[S]) {
+	for _, m := range moves {
+		for _, from := range m.From {
+			all = append(all, Transition[S]{from, m.On, m.To})
+		}
+	}
+	return all
+}
+
 // Lifecycle is the whole life of one noun, as data: the guard in Go, the CHECK
 // in SQL and the diagrams in the documentation all come from it.
 type Lifecycle[S ~string] struct {

@@ -2,15 +2,11 @@ package agentwork
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/agent"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
@@ -26,17 +22,8 @@ func inventory(config Config) reconcile.Policy {
 		Name: HostInventory, Noun: agent.HostNoun,
 		Why:      "a host that lost a disk, CPUs or memory cannot keep what its layout promises, and one that got more has room that nobody uses",
 		Interval: 10 * time.Minute, Jitter: time.Minute, Timeout: 30 * time.Second, Triggers: []string{agent.HostNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return agent.InventoryHosts(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (out reconcile.Outcome, err error) {
-			s, err := agent.StockOf(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return out, fmt.Errorf("load the inventory of host %s: %w", item.ObjectID, err)
-			}
+		Objects: reconcile.List(config.DB, agent.InventoryHosts),
+		Run: reconcile.Look(config.DB, agent.StockOf, func(ctx context.Context, item reconcile.Item, s agent.Stock) (out reconcile.Outcome, err error) {
 			if !item.Observe {
 				if out.Changed, err = agent.RecordStock(ctx, config.DB, HostInventory, s); err != nil {
 					return out, err
@@ -44,7 +31,7 @@ func inventory(config Config) reconcile.Policy {
 			}
 			out.Conditions = []reconcile.Condition{asLaidOut(s)}
 			return out, nil
-		},
+		}),
 	}
 }
 

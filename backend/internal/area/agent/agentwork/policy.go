@@ -5,7 +5,6 @@ package agentwork
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/kernel/db"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/reconcile"
 )
@@ -92,18 +90,11 @@ func agents(config Config) reconcile.Policy {
 					return nil, err
 				}
 			}
-			return agent.IDs(ctx, config.DB.Reader, after, limit)
+			return agent.IDs.Read(ctx, config.DB.Reader, after, limit)
 		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			a, err := agent.ByID(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load agent %s: %w", item.ObjectID, err)
-			}
+		Run: reconcile.Look(config.DB, agent.ByID, func(ctx context.Context, item reconcile.Item, a agent.Agent) (reconcile.Outcome, error) {
 			return run(ctx, config, a, item.Observe)
-		},
+		}),
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/kernel/reconcile"
 )
@@ -19,9 +17,7 @@ func hostSSH(config Config) reconcile.Policy {
 		Name: HostSSH, Noun: agent.HostNoun,
 		Why:      "a host without an agent sends no heartbeats, so it is asked over SSH whether it is there",
 		Interval: 20 * time.Second, Jitter: 2 * time.Second, Timeout: 15 * time.Second, Triggers: []string{agent.HostNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return agent.HostsBySSH(ctx, config.DB.Reader, after, limit)
-		},
+		Objects: reconcile.List(config.DB, agent.HostsBySSH),
 		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
 			asked, err := agent.IsBySSH(ctx, config.DB.Reader, item.ObjectID)
 			if err != nil {

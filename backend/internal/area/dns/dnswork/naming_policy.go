@@ -23,9 +23,7 @@ func NamingPolicies(config Config) (all []reconcile.Policy) {
 		all = append(all, reconcile.Policy{
 			Name: name, Noun: kind.Noun, Why: whyNames[kind.Noun],
 			Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: time.Minute, Triggers: []string{kind.Noun}, Observes: true,
-			Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-				return kind.ToName(ctx, config.DB.Reader, after, limit)
-			},
+			Objects: reconcile.List(config.DB, kind.ToName),
 			Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
 				return naming{config, kind, name, item.Observe}.run(ctx, item.ObjectID)
 			},

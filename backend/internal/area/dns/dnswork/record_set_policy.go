@@ -2,14 +2,9 @@ package dnswork
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/dns"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
@@ -28,17 +23,9 @@ func RecordSetPolicy(config Config) reconcile.Policy {
 		Name: "dns_record_set", Noun: dns.RecordSetNoun,
 		Why:      "a record is of use when every name server tells it; secondaries can stay behind, and resolvers keep what was there before for its time",
 		Interval: recordSetInterval, Jitter: time.Hour, Timeout: time.Minute, Triggers: []string{dns.RecordSetNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return dns.RecordSetIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			set, err := dns.RecordSetByID(ctx, config.DB.Reader, item.ObjectID)
-			switch {
-			case errors.Is(err, fault.ErrNotFound):
-				return reconcile.Outcome{Gone: true}, nil
-			case err != nil:
-				return reconcile.Outcome{}, fmt.Errorf("load record set %s: %w", item.ObjectID, err)
-			case set.State != dns.SetLive:
+		Objects: reconcile.List(config.DB, dns.RecordSetIDs.Read),
+		Run: reconcile.Look(config.DB, dns.RecordSetByID, func(ctx context.Context, _ reconcile.Item, set dns.ManagedSet) (reconcile.Outcome, error) {
+			if set.State != dns.SetLive {
 				return reconcile.Outcome{}, nil // there is nothing to watch before
 			}
 			check, err := steps{config}.check(ctx, config.DB, set)
@@ -46,7 +33,7 @@ func RecordSetPolicy(config Config) reconcile.Policy {
 				return reconcile.Outcome{}, policyError(err)
 			}
 			return arrived(set, check, time.Now()), nil
-		},
+		}),
 	}
 }
 

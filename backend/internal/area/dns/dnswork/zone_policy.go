@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/dns"
 	"kloigos/backend/internal/area/dns/dnswork/provider"
 	"kloigos/backend/internal/kernel/db"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
@@ -32,19 +29,10 @@ func ZonePolicy(config Config) reconcile.Policy {
 		Name: zonePolicyName, Noun: dns.ZoneNoun,
 		Why:      "record sets change here, and anybody with a key may change the zone on its name server; what differs is brought in line",
 		Interval: zoneInterval, Jitter: time.Minute, Timeout: time.Minute, Triggers: []string{dns.ZoneNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return dns.ZoneIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			zone, err := dns.ZoneByID(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load zone %s: %w", item.ObjectID, err)
-			}
+		Objects: reconcile.List(config.DB, dns.ZoneIDs.Read),
+		Run: reconcile.Look(config.DB, dns.ZoneByID, func(ctx context.Context, item reconcile.Item, zone dns.Zone) (reconcile.Outcome, error) {
 			return zoneRun{config, zone, item.Observe}.run(ctx)
-		},
+		}),
 	}
 }
 

@@ -37,9 +37,7 @@ func crossCheck(config Config) reconcile.Policy {
 		Name: CrossCheck, Noun: drift.HostNoun,
 		Why:      "Ansible's check mode compares all that the playbooks put on a host, and must come to the same answer as the agent",
 		Interval: crossEvery, Jitter: 2 * time.Hour, Timeout: 30 * time.Second, Observes: true, // a check changes nothing
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return drift.HostIDs(ctx, config.DB.Reader, after, limit)
-		},
+		Objects: reconcile.List(config.DB, drift.HostIDs),
 		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
 			return cross(ctx, config, item.ObjectID)
 		},

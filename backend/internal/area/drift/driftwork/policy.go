@@ -46,9 +46,7 @@ func Policies(config Config) []reconcile.Policy {
 			Name: Drift, Noun: drift.HostNoun,
 			Why:      "a host that is no longer as promised must be seen, and put right where that is wanted",
 			Interval: 5 * time.Minute, Jitter: time.Minute, Timeout: 30 * time.Second, Triggers: []string{drift.HostNoun}, Observes: true,
-			Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-				return drift.HostIDs(ctx, config.DB.Reader, after, limit)
-			},
+			Objects: reconcile.List(config.DB, drift.HostIDs),
 			Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
 				return run(ctx, config, item)
 			},

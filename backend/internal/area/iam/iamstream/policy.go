@@ -7,17 +7,13 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/google/uuid"
 
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/egress"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/secret"
 )
@@ -54,23 +50,12 @@ func Policy(config Config) reconcile.Policy {
 		Name: "event_stream", Noun: iam.StreamNoun,
 		Why:      "whoever collects the audit trail elsewhere wants all of it, in order, soon after it is sealed",
 		Interval: 20 * time.Second, Jitter: 5 * time.Second, Timeout: 6 * time.Minute, Triggers: []string{iam.StreamNoun},
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return iam.StreamIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			return config.run(ctx, item.ObjectID)
-		},
+		Objects: reconcile.List(config.DB, iam.StreamIDs.Read),
+		Run:     reconcile.Look(config.DB, iam.StreamByID, config.run),
 	}
 }
 
-func (c Config) run(ctx context.Context, id uuid.UUID) (out reconcile.Outcome, err error) {
-	s, err := iam.StreamByID(ctx, c.DB.Reader, id)
-	if errors.Is(err, fault.ErrNotFound) {
-		return reconcile.Outcome{Gone: true}, nil
-	}
-	if err != nil {
-		return out, fmt.Errorf("load event stream %s: %w", id, err)
-	}
+func (c Config) run(ctx context.Context, _ reconcile.Item, s iam.Stream) (out reconcile.Outcome, err error) {
 	delivering := reconcile.Condition{Type: Delivering, Status: reconcile.True, Reason: "delivered", Message: "The receiver has taken the last batch.", Threshold: 1}
 	if !s.Enabled {
 		delivering.Status, delivering.Reason, delivering.Message = reconcile.Unknown, "disabled", "The stream is disabled. Its position stays."

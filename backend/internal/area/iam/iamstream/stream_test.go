@@ -86,7 +86,9 @@ func (b *bench) stream(d iam.StreamDraft, history bool) uuid.UUID {
 	})
 }
 
-func (b *bench) run(id uuid.UUID) (reconcile.Outcome, error) { return b.config.run(b.t.Context(), id) }
+func (b *bench) run(id uuid.UUID) (reconcile.Outcome, error) {
+	return Policy(b.config).Run(b.t.Context(), reconcile.Item{ObjectID: id})
+}
 
 // fails runs the stream, and returns the reason of its failure.
 func (b *bench) fails(id uuid.UUID) reconcile.Failure {

@@ -83,15 +83,8 @@ func (n clusters) remove(ctx context.Context, in *struct {
 
 // planOrStart makes a plan of an action on a cluster, or asks for its job.
 func (n clusters) planOrStart(ctx context.Context, id string, how api.ListPlanning, route string, body any, ask func(*intent.Tx, scope.Ref[kube.Cluster]) (uuid.UUID, error)) (*httpapi.Planned, error) {
-	c, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), id)
-	if err != nil {
-		return nil, err
-	}
-	of := httpapi.PlannedAction{Route: route, Body: body, Noun: kube.ClusterNoun, ID: c.ID, Name: c.Name}
-	return httpapi.PlanOrStart(ctx, n.Noun, how, of, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
-		job, err = ask(tx, ref)
-		return c.ID, job, err
-	})
+	of := httpapi.PlannedAction{Route: route, Body: body, Noun: kube.ClusterNoun}
+	return httpapi.PlanOrStartAbout(ctx, n.Noun, id, how, of, func(c kube.Cluster) string { return c.Name }, ask)
 }
 
 func (n clusters) addNodes(ctx context.Context, in *struct {

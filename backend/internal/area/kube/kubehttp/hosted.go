@@ -64,15 +64,8 @@ func (n planes) create(ctx context.Context, in *struct {
 
 // planOrStart makes a plan of an action on a hosted control plane, or asks for its job.
 func (n planes) planOrStart(ctx context.Context, id string, how api.ListPlanning, route string, body any, ask func(*intent.Tx, scope.Ref[kube.Hosted]) (uuid.UUID, error)) (*httpapi.Planned, error) {
-	h, ref, err := kube.FindHosted(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), id)
-	if err != nil {
-		return nil, err
-	}
-	of := httpapi.PlannedAction{Route: route, Body: body, Noun: kube.HostedNoun, ID: h.ID, Name: h.Cluster}
-	return httpapi.PlanOrStart(ctx, n.Noun, how, of, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
-		job, err = ask(tx, ref)
-		return h.ID, job, err
-	})
+	of := httpapi.PlannedAction{Route: route, Body: body, Noun: kube.HostedNoun}
+	return httpapi.PlanOrStartAbout(ctx, n.Noun, id, how, of, func(h kube.Hosted) string { return h.Cluster }, ask)
 }
 
 func (n planes) upgrade(ctx context.Context, in *struct {

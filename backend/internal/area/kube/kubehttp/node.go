@@ -42,15 +42,8 @@ func (n nodes) remove(ctx context.Context, in *struct {
 
 // planOrStart makes a plan of an action on a node, or asks for its job.
 func (n nodes) planOrStart(ctx context.Context, id string, how api.ListPlanning, route string, body any, ask func(*intent.Tx, scope.Ref[kube.Node]) (uuid.UUID, error)) (*httpapi.Planned, error) {
-	found, ref, err := kube.FindNode(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), id)
-	if err != nil {
-		return nil, err
-	}
-	of := httpapi.PlannedAction{Route: route, Body: body, Noun: kube.NodeNoun, ID: found.ID, Name: found.Name}
-	return httpapi.PlanOrStart(ctx, n.Noun, how, of, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
-		job, err = ask(tx, ref)
-		return found.ID, job, err
-	})
+	of := httpapi.PlannedAction{Route: route, Body: body, Noun: kube.NodeNoun}
+	return httpapi.PlanOrStartAbout(ctx, n.Noun, id, how, of, func(found kube.Node) string { return found.Name }, ask)
 }
 
 func (n nodes) replace(ctx context.Context, in *struct {

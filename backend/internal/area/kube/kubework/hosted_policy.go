@@ -26,19 +26,10 @@ func managementPolicy(config Config) reconcile.Policy {
 		Name: "management_cluster", Noun: kube.ManagementNoun,
 		Why:      "a management cluster fails without us, and new control planes are to go to one that is well",
 		Interval: policyInterval, Jitter: 30 * time.Second, Timeout: time.Minute, Triggers: []string{kube.ManagementNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return kube.ManagementIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			m, err := kube.ManagementByID(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load management cluster %s: %w", item.ObjectID, err)
-			}
+		Objects: reconcile.List(config.DB, kube.ManagementIDs.Read),
+		Run: reconcile.Look(config.DB, kube.ManagementByID, func(ctx context.Context, _ reconcile.Item, m kube.Management) (reconcile.Outcome, error) {
 			return config.lookAtManagement(ctx, m)
-		},
+		}),
 	}
 }
 
@@ -116,17 +107,8 @@ func hostedPolicy(config Config) reconcile.Policy {
 		Name: "hosted_control_plane", Noun: kube.HostedNoun,
 		Why:      "a control plane is changed or deleted in its management cluster without us, and Kamaji renews its authority and certificates",
 		Interval: policyInterval, Jitter: 30 * time.Second, Timeout: time.Minute, Triggers: []string{kube.HostedNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return kube.HostedIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			h, err := kube.HostedByID(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load hosted control plane %s: %w", item.ObjectID, err)
-			}
+		Objects: reconcile.List(config.DB, kube.HostedIDs.Read),
+		Run: reconcile.Look(config.DB, kube.HostedByID, func(ctx context.Context, item reconcile.Item, h kube.Hosted) (reconcile.Outcome, error) {
 			if h.Quiet() && h.State != kube.HostedAsleep {
 				return reconcile.Outcome{}, nil // its job looks after it
 			}
@@ -135,7 +117,7 @@ func hostedPolicy(config Config) reconcile.Policy {
 				return reconcile.Outcome{}, err
 			}
 			return planeLook{config, at, item.Observe}.run(ctx)
-		},
+		}),
 	}
 }
 

@@ -2,17 +2,13 @@ package kubework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework/kubeapi"
 	"kloigos/backend/internal/kernel/db"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
@@ -25,17 +21,8 @@ func NamespacePolicies(config Config) []reconcile.Policy {
 		Name: "cluster_namespace", Noun: kube.NamespaceNoun,
 		Why:      "namespaces and their quotas change in the cluster itself, and a deletion takes as long as what is in one",
 		Interval: policyInterval, Jitter: 30 * time.Second, Timeout: time.Minute, Triggers: []string{kube.NamespaceNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return kube.NamespaceIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			n, err := kube.NamespaceByID(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load namespace %s: %w", item.ObjectID, err)
-			}
+		Objects: reconcile.List(config.DB, kube.NamespaceIDs.Read),
+		Run: reconcile.Look(config.DB, kube.NamespaceByID, func(ctx context.Context, item reconcile.Item, n kube.Namespace) (reconcile.Outcome, error) {
 			c, err := kube.ClusterByID(ctx, config.DB.Reader, n.ClusterID)
 			if err != nil {
 				return reconcile.Outcome{}, fmt.Errorf("load the cluster of namespace %s: %w", item.ObjectID, err)
@@ -49,7 +36,7 @@ func NamespacePolicies(config Config) []reconcile.Policy {
 			}
 			defer client.Close()
 			return space{config, n, client, item.Observe}.run(ctx)
-		},
+		}),
 	}}
 }
 

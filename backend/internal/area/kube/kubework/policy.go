@@ -2,18 +2,14 @@ package kubework
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework/kubeapi"
 	"kloigos/backend/internal/kernel/db"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
@@ -44,19 +40,10 @@ func clusterPolicy(config Config) reconcile.Policy {
 // overClusters completes a policy of clusters: it runs for each, and whenever one is written.
 func (c Config) overClusters(p reconcile.Policy, run func(ctx context.Context, cluster kube.Cluster, observe bool) (reconcile.Outcome, error)) reconcile.Policy {
 	p.Noun, p.Triggers, p.Observes = kube.ClusterNoun, []string{kube.ClusterNoun}, true
-	p.Objects = func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-		return kube.ClusterIDs(ctx, c.DB.Reader, after, limit)
-	}
-	p.Run = func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-		cluster, err := kube.ClusterByID(ctx, c.DB.Reader, item.ObjectID)
-		if errors.Is(err, fault.ErrNotFound) {
-			return reconcile.Outcome{Gone: true}, nil
-		}
-		if err != nil {
-			return reconcile.Outcome{}, fmt.Errorf("load cluster %s: %w", item.ObjectID, err)
-		}
+	p.Objects = reconcile.List(c.DB, kube.ClusterIDs.Read)
+	p.Run = reconcile.Look(c.DB, kube.ClusterByID, func(ctx context.Context, item reconcile.Item, cluster kube.Cluster) (reconcile.Outcome, error) {
 		return run(ctx, cluster, item.Observe)
-	}
+	})
 	return p
 }
 

@@ -2,15 +2,11 @@ package watchwork
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/watch"
 	"kloigos/backend/internal/kernel/db"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
@@ -29,21 +25,13 @@ func notifyPolicy(config Config) reconcile.Policy {
 		Name: "channel_notify", Noun: watch.ChannelNoun,
 		Why:      "people learn that something is wrong where they are, and not only where they look",
 		Interval: notifyInterval, Jitter: 5 * time.Second, Timeout: time.Minute, Triggers: []string{watch.ChannelNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return watch.ChannelIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			c, err := watch.ChannelByID(ctx, config.DB.Reader, item.ObjectID)
-			switch {
-			case errors.Is(err, fault.ErrNotFound):
-				return reconcile.Outcome{Gone: true}, nil
-			case err != nil:
-				return reconcile.Outcome{}, fmt.Errorf("load channel %s: %w", item.ObjectID, err)
-			case !c.Enabled || item.Observe:
+		Objects: reconcile.List(config.DB, watch.ChannelIDs.Read),
+		Run: reconcile.Look(config.DB, watch.ChannelByID, func(ctx context.Context, item reconcile.Item, c watch.Channel) (reconcile.Outcome, error) {
+			if !c.Enabled || item.Observe {
 				return reconcile.Outcome{}, nil
 			}
 			return s.notify(ctx, c, watch.GroupWait)
-		},
+		}),
 	}
 }
 

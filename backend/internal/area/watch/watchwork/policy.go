@@ -2,15 +2,11 @@ package watchwork
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/watch"
 	"kloigos/backend/internal/kernel/db"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
@@ -39,23 +35,14 @@ func deliverablePolicy(config Config) reconcile.Policy {
 		Name: "channel", Noun: watch.ChannelNoun,
 		Why:      "a channel that no longer delivers is silent when something goes wrong",
 		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: 10 * time.Second, Triggers: []string{watch.ChannelNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return watch.ChannelIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			c, err := watch.ChannelByID(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load channel %s: %w", item.ObjectID, err)
-			}
+		Objects: reconcile.List(config.DB, watch.ChannelIDs.Read),
+		Run: reconcile.Look(config.DB, watch.ChannelByID, func(ctx context.Context, _ reconcile.Item, c watch.Channel) (reconcile.Outcome, error) {
 			last, err := watch.LastDeliveries(ctx, config.DB.Reader, c.ID)
 			if err != nil {
 				return reconcile.Outcome{}, fmt.Errorf("read the deliveries of channel %s: %w", c.ID, err)
 			}
 			return reconcile.Outcome{Conditions: []reconcile.Condition{deliverable(c, last)}}, nil
-		},
+		}),
 	}
 }
 

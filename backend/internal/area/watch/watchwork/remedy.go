@@ -47,17 +47,9 @@ func remedyPolicy(config Config) reconcile.Policy {
 		Name: remedyName, Noun: watch.RemedyNoun,
 		Why:      "what a job is known to mend need not wait for a person, as long as somebody said so and how often",
 		Interval: notifyInterval, Jitter: 5 * time.Second, Timeout: time.Minute, Triggers: []string{watch.RemedyNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return watch.RemedyIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			r, err := watch.RemedyByID(ctx, config.DB.Reader, item.ObjectID)
-			switch {
-			case errors.Is(err, fault.ErrNotFound):
-				return reconcile.Outcome{Gone: true}, nil
-			case err != nil:
-				return reconcile.Outcome{}, fmt.Errorf("load remedy %s: %w", item.ObjectID, err)
-			case !r.Enabled:
+		Objects: reconcile.List(config.DB, watch.RemedyIDs.Read),
+		Run: reconcile.Look(config.DB, watch.RemedyByID, func(ctx context.Context, item reconcile.Item, r watch.Remedy) (reconcile.Outcome, error) {
+			if !r.Enabled {
 				return reconcile.Outcome{}, nil
 			}
 			at, err := scope.WorkspaceByID(ctx, config.DB.Reader, fault.ErrNotFound, r.WorkspaceID)
@@ -65,7 +57,7 @@ func remedyPolicy(config Config) reconcile.Policy {
 				return reconcile.Outcome{}, fmt.Errorf("load the workspace of remedy %s: %w", r.ID, err)
 			}
 			return config.remedy(ctx, r, item.Observe || at.Suspended)
-		},
+		}),
 	}
 }
 
