@@ -9,6 +9,7 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	kernel "kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/kernel/work"
 )
 
@@ -29,6 +30,21 @@ type PlannedAction struct {
 
 func (a PlannedAction) forIntent() intent.Action {
 	return intent.Action{PlanRequest: intent.PlanRequest{Action: a.Route, Body: a.Body}, Object: work.Object{Noun: a.Noun, ID: a.ID, Name: a.Name}}
+}
+
+// PlanOrStartAbout is PlanOrStart for the object of the path, whose name tells name.
+func PlanOrStartAbout[R, A any](
+	ctx context.Context, n Noun[R, A], id string, how api.ListPlanning, a PlannedAction, name func(R) string, ask func(*kernel.Tx, scope.Ref[R]) (job uuid.UUID, err error),
+) (*Planned, error) {
+	found, ref, err := n.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	a.ID, a.Name = ref.ID(), name(found)
+	return PlanOrStart(ctx, n, how, a, func(tx *kernel.Tx) (object, job uuid.UUID, err error) {
+		job, err = ask(tx, ref)
+		return ref.ID(), job, err
+	})
 }
 
 // PlanOrStart makes a plan of an action, or asks for its job; bound to a plan, if one is named. do is the action's own intent: it returns
