@@ -40,7 +40,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/accounts/new", a.Page(create))
 	r.Get("/accounts/:id", a.Page(show))
 	r.Get("/accounts/:id/edit", a.Page(showEdit))
-	r.Post("/accounts/:id/edit", a.Page(change))
+	r.Post("/accounts/:id/edit", a.Page(page.Change((*client.Client).ChangeAccount, drawEdit, At, "account-changed")))
 	r.Post("/accounts/:id/disable", a.Page(do((*client.Client).DisableAccount, "account-disabled")))
 	r.Post("/accounts/:id/enable", a.Page(do((*client.Client).EnableAccount, "account-enabled")))
 	r.Post("/accounts/:id/reset-password", a.Page(reset))
@@ -187,8 +187,4 @@ func drawEdit(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit, f.Cancel = []ui.Target{target, {Href: At(a), Label: a.Name}}, "Edit "+a.Name, At(a)+"/edit", "Save", At(a)
 	f.Fields = []string{"name", "email"}
 	return r.Show(page.View{Title: f.Title, Nav: "/accounts", Status: status, Body: formPage(f)})
-}
-
-func change(r *page.Request) error {
-	return page.Change(r, (*client.Client).ChangeAccount, drawEdit, At, "account-changed")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/states"
@@ -46,7 +47,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/channels/:id/test", a.Page(test))
 	r.Post("/channels/:id/secrets", a.Page(addSecret))
 	r.Post("/channels/:id/secrets/:secret/remove", a.Page(removeSecret))
-	r.Post("/channels/:id/delete", a.Page(remove))
+	r.Post("/channels/:id/delete", a.Page(page.Delete((*client.Client).GetChannel, (*client.Client).DeleteChannel, func(c api.Channel) (name, to string) { return c.Name, "/channels" }, "channel-deleted")))
 }
 
 var channelsTarget = ui.Target{Href: "/channels", Label: "Channels"}
@@ -238,18 +239,4 @@ func removeSecret(r *page.Request) error {
 		return err
 	}
 	return r.Go("/channels/"+r.Param("id"), "channel-secret-removed")
-}
-
-func remove(r *page.Request) error {
-	c, err := r.API.GetChannel(r.Ctx, r.Param("id"))
-	if err != nil {
-		return err
-	}
-	if err := r.Typed(c.Name); err != nil {
-		return err
-	}
-	if err := r.API.DeleteChannel(r.Ctx, c.ID, r.IfSeen()); err != nil {
-		return err
-	}
-	return r.Go("/channels", "channel-deleted")
 }

@@ -59,7 +59,7 @@ var (
 func mount(r fiber.Router, a *page.App) {
 	r.Get(path, a.Page(list))
 	r.Get(path+"/new", a.Page(showNew))
-	r.Post(path+"/new", a.Page(create))
+	r.Post(path+"/new", a.Page(page.Create((*client.Client).CreateUpdateDelivery, drawNew, func(d api.UpdateDelivery) string { return path + "/" + d.ID }, "delivery-begun")))
 	r.Get(path+"/:id", a.Page(show))
 	r.Post(path+"/:id/pause", a.Page(move((*client.Client).PauseUpdateDelivery, "delivery-paused")))
 	r.Post(path+"/:id/resume", a.Page(move((*client.Client).ResumeUpdateDelivery, "delivery-resumed")))
@@ -200,16 +200,7 @@ func move(call func(*client.Client, context.Context, string, ...client.Option) (
 	}
 }
 
-func rollBack(r *page.Request) error {
-	d, err := r.API.GetUpdateDelivery(r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(d.Name)
-	}
-	if err != nil {
-		return err
-	}
-	return move((*client.Client).RollBackUpdateDelivery, "delivery-returned")(r)
-}
+var rollBack = page.Typed((*client.Client).GetUpdateDelivery, func(d api.UpdateDelivery) string { return d.Name }, move((*client.Client).RollBackUpdateDelivery, "delivery-returned"))
 
 var fields = []string{"name", "agent_version", "canaries", "region", "zone", "first_percent", "groups", "by_zone", "gap_seconds", "proof_seconds", "skip_probe", "limit"}
 
@@ -233,10 +224,6 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit, f.Cancel = []ui.Target{deliveriesTarget}, "Deliver a version of the agent", path+"/new", "Begin", path
 	f.Key, f.Fields = page.NewKey(), fields
 	return r.Show(page.View{Title: f.Title, Nav: path, Status: status, Body: formPage(f, versions)})
-}
-
-func create(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateUpdateDelivery, drawNew, func(d api.UpdateDelivery) string { return path + "/" + d.ID }, "delivery-begun")
 }
 
 func ofWaves(p api.DeliveryProgress) string { return fmt.Sprintf("%d of %d", p.Wave, p.WaveCount) }

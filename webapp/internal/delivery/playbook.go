@@ -20,7 +20,7 @@ var playbooksTarget = ui.Target{Href: playbooksPath, Label: "Deliveries of playb
 func mountPlaybooks(r fiber.Router, a *page.App) {
 	r.Get(playbooksPath, a.Page(listOfPlaybooks))
 	r.Get(playbooksPath+"/new", a.Page(newOfPlaybook))
-	r.Post(playbooksPath+"/new", a.Page(createOfPlaybook))
+	r.Post(playbooksPath+"/new", a.Page(page.Create((*client.Client).CreatePlaybookDelivery, drawOfPlaybook, func(d api.PlaybookDelivery) string { return playbooksPath + "/" + d.ID }, "delivery-begun")))
 	r.Get(playbooksPath+"/:id", a.Page(showOfPlaybook))
 	r.Post(playbooksPath+"/:id/pause", a.Page(moveOfPlaybook((*client.Client).PausePlaybookDelivery, "delivery-paused")))
 	r.Post(playbooksPath+"/:id/resume", a.Page(moveOfPlaybook((*client.Client).ResumePlaybookDelivery, "delivery-resumed")))
@@ -86,16 +86,7 @@ func moveOfPlaybook(call func(*client.Client, context.Context, string, ...client
 	}
 }
 
-func rollBackPlaybook(r *page.Request) error {
-	d, err := r.API.GetPlaybookDelivery(r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(d.Name)
-	}
-	if err != nil {
-		return err
-	}
-	return moveOfPlaybook((*client.Client).RollBackPlaybookDelivery, "playbook-returned")(r)
-}
+var rollBackPlaybook = page.Typed((*client.Client).GetPlaybookDelivery, func(d api.PlaybookDelivery) string { return d.Name }, moveOfPlaybook((*client.Client).RollBackPlaybookDelivery, "playbook-returned"))
 
 var playbookFields = []string{"name", "playbook", "playbook_version", "canaries", "region", "zone", "first_percent", "groups", "by_zone", "gap_seconds", "proof_seconds", "limit"}
 
@@ -118,8 +109,4 @@ func drawOfPlaybook(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit, f.Cancel = []ui.Target{playbooksTarget}, "Deliver a version of a playbook", playbooksPath+"/new", "Begin", playbooksPath
 	f.Key, f.Fields = page.NewKey(), playbookFields
 	return r.Show(page.View{Title: f.Title, Nav: "/playbooks", Status: status, Body: playbookForm(f, choices)})
-}
-
-func createOfPlaybook(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreatePlaybookDelivery, drawOfPlaybook, func(d api.PlaybookDelivery) string { return playbooksPath + "/" + d.ID }, "delivery-begun")
 }

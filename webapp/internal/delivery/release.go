@@ -22,7 +22,7 @@ var releasesTarget = ui.Target{Href: releasesPath, Label: "Deliveries of release
 func mountReleases(r fiber.Router, a *page.App) {
 	r.Get(releasesPath, a.Page(listOfReleases))
 	r.Get(releasesPath+"/new", a.Page(newOfRelease))
-	r.Post(releasesPath+"/new", a.Page(createOfRelease))
+	r.Post(releasesPath+"/new", a.Page(page.Create((*client.Client).CreateReleaseDelivery, drawOfRelease, func(d api.ReleaseDelivery) string { return releasesPath + "/" + d.ID }, "delivery-begun")))
 	r.Get(releasesPath+"/:id", a.Page(showOfRelease))
 	r.Post(releasesPath+"/:id/pause", a.Page(moveOfRelease((*client.Client).PauseReleaseDelivery, "delivery-paused")))
 	r.Post(releasesPath+"/:id/resume", a.Page(moveOfRelease((*client.Client).ResumeReleaseDelivery, "delivery-resumed")))
@@ -100,16 +100,7 @@ func moveOfRelease(call func(*client.Client, context.Context, string, ...client.
 	}
 }
 
-func rollBackRelease(r *page.Request) error {
-	d, err := r.API.GetReleaseDelivery(r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(d.Name)
-	}
-	if err != nil {
-		return err
-	}
-	return moveOfRelease((*client.Client).RollBackReleaseDelivery, "release-returned")(r)
-}
+var rollBackRelease = page.Typed((*client.Client).GetReleaseDelivery, func(d api.ReleaseDelivery) string { return d.Name }, moveOfRelease((*client.Client).RollBackReleaseDelivery, "release-returned"))
 
 var releaseFields = []string{"name", "release", "web_apps", "canaries", "gap_seconds", "proof_seconds"}
 
@@ -121,8 +112,4 @@ func drawOfRelease(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit, f.Cancel = []ui.Target{releasesTarget}, "Deliver a release of Kloigos", releasesPath+"/new", "Begin", releasesPath
 	f.Key, f.Fields = page.NewKey(), releaseFields
 	return r.Show(page.View{Title: f.Title, Nav: "/system", Status: status, Body: releaseForm(f)})
-}
-
-func createOfRelease(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateReleaseDelivery, drawOfRelease, func(d api.ReleaseDelivery) string { return releasesPath + "/" + d.ID }, "delivery-begun")
 }

@@ -45,14 +45,14 @@ var (
 func mount(r fiber.Router, a *page.App) {
 	r.Get("/dns-zones", a.Page(listZones))
 	r.Get("/dns-zones/new", a.Page(showNewZone))
-	r.Post("/dns-zones/new", a.Page(createZone))
+	r.Post("/dns-zones/new", a.Page(page.Create((*client.Client).CreateDNSZone, drawNewZone, atZone, "dns-zone-created")))
 	r.Get("/dns-zones/:id", a.Page(showZone))
 	r.Get("/dns-zones/:id/edit", a.Page(showEditZone))
-	r.Post("/dns-zones/:id/edit", a.Page(changeZone))
+	r.Post("/dns-zones/:id/edit", a.Page(page.Change(changeKeepingSecret, drawEditZone, atZone, "dns-zone-changed")))
 	r.Post("/dns-zones/:id/synchronize", a.Page(page.Start((*client.Client).SyncDNSZone, "/dns-zones/")))
 	r.Post("/dns-zones/:id/confirm", a.Page(confirmPlan))
 	r.Post("/dns-zones/:id/adopt", a.Page(adopt))
-	r.Post("/dns-zones/:id/delete", a.Page(deleteZone))
+	r.Post("/dns-zones/:id/delete", a.Page(page.Delete((*client.Client).GetDNSZone, (*client.Client).DeleteDNSZone, func(z api.DNSZone) (name, to string) { return z.Name, "/dns-zones" }, "dns-zone-deleted")))
 	r.Get("/dns-foreign-records", a.Page(listForeign))
 }
 

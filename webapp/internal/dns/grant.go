@@ -28,11 +28,11 @@ var Grants = page.Area{
 		r.Post("/shared-dns-zones/:id/naming", a.Page(setNaming))
 		r.Get("/dns-zone-grants", a.Page(listGrants))
 		r.Get("/dns-zone-grants/new", a.Page(showNewGrant))
-		r.Post("/dns-zone-grants/new", a.Page(grantZone))
+		r.Post("/dns-zone-grants/new", a.Page(page.Create((*client.Client).CreateDNSZoneGrant, drawNewGrant, grantURL, "dns-zone-granted")))
 		r.Get("/dns-zone-grants/:id", a.Page(showGrant))
 		r.Get("/dns-zone-grants/:id/edit", a.Page(showEditGrant))
-		r.Post("/dns-zone-grants/:id/edit", a.Page(changeGrant))
-		r.Post("/dns-zone-grants/:id/delete", a.Page(revokeGrant))
+		r.Post("/dns-zone-grants/:id/edit", a.Page(page.Change((*client.Client).ChangeDNSZoneGrant, drawEditGrant, grantURL, "dns-zone-grant-changed")))
+		r.Post("/dns-zone-grants/:id/delete", a.Page(page.Delete((*client.Client).GetDNSZoneGrant, (*client.Client).DeleteDNSZoneGrant, func(g api.DNSZoneGrant) (name, to string) { return g.Zone, "/dns-zone-grants" }, "dns-zone-grant-revoked")))
 		r.Post("/dns-zone-grants/:id/remove-names", a.Page(removeNames))
 	},
 	Nav: []ui.NavEntry{{Group: ui.MoreGroup, Href: "/shared-dns-zones", Label: "Shared DNS zones", Icon: icon, Needs: readShared}},
@@ -124,10 +124,6 @@ func drawNewGrant(r *page.Request, status int, f ui.Form) error {
 	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: grantFormPage(f)})
 }
 
-func grantZone(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateDNSZoneGrant, drawNewGrant, grantURL, "dns-zone-granted")
-}
-
 func showEditGrant(r *page.Request) error { return drawEditGrant(r, fiber.StatusOK, ui.Form{}) }
 
 func drawEditGrant(r *page.Request, status int, f ui.Form) error {
@@ -145,24 +141,6 @@ func drawEditGrant(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit = []ui.Target{grantsTarget, {Href: grantURL(g), Label: g.Zone + " for " + g.Scope}}, "Edit the grant", grantURL(g)+"/edit", "Save"
 	f.Cancel, f.Fields = grantURL(g), []string{"suffix"}
 	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: grantFormPage(f)})
-}
-
-func changeGrant(r *page.Request) error {
-	return page.Change(r, (*client.Client).ChangeDNSZoneGrant, drawEditGrant, grantURL, "dns-zone-grant-changed")
-}
-
-func revokeGrant(r *page.Request) error {
-	g, err := r.API.GetDNSZoneGrant(r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(g.Zone)
-	}
-	if err == nil {
-		err = r.API.DeleteDNSZoneGrant(r.Ctx, g.ID, r.IfSeen())
-	}
-	if err != nil {
-		return err
-	}
-	return r.Go("/dns-zone-grants", "dns-zone-grant-revoked")
 }
 
 func removeNames(r *page.Request) error {

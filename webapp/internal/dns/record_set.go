@@ -21,12 +21,12 @@ var RecordSets = page.Area{
 	Mount: func(r fiber.Router, a *page.App) {
 		r.Get("/dns-record-sets", a.Page(listRecordSets))
 		r.Get("/dns-record-sets/new", a.Page(showNewRecordSet))
-		r.Post("/dns-record-sets/new", a.Page(createRecordSet))
+		r.Post("/dns-record-sets/new", a.Page(page.Create((*client.Client).CreateDNSRecordSet, drawNewRecordSet, atSet, "dns-record-set-created")))
 		r.Get("/dns-record-sets/:id", a.Page(showRecordSet))
 		r.Get("/dns-record-sets/:id/edit", a.Page(showEditRecordSet))
-		r.Post("/dns-record-sets/:id/edit", a.Page(changeRecordSet))
+		r.Post("/dns-record-sets/:id/edit", a.Page(page.Change((*client.Client).ChangeDNSRecordSet, drawEditRecordSet, atSet, "dns-record-set-changed")))
 		r.Post("/dns-record-sets/:id/check", a.Page(page.Start((*client.Client).CheckDNSRecordSet, "/dns-record-sets/")))
-		r.Post("/dns-record-sets/:id/delete", a.Page(deleteRecordSet))
+		r.Post("/dns-record-sets/:id/delete", a.Page(page.Delete((*client.Client).GetDNSRecordSet, (*client.Client).DeleteDNSRecordSet, func(s api.DNSRecordSet) (name, to string) { return s.Name, zoneURL(s) }, "dns-record-set-deleted")))
 	},
 	Pages: []ui.Target{
 		{Href: "/dns-record-sets", Label: "DNS record sets", Icon: icon, Needs: "project.workspace.dns_record_set:read"},
@@ -126,10 +126,6 @@ func drawNewRecordSet(r *page.Request, status int, f ui.Form) error {
 	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: setFormPage(f, choices)})
 }
 
-func createRecordSet(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateDNSRecordSet, drawNewRecordSet, atSet, "dns-record-set-created")
-}
-
 func showEditRecordSet(r *page.Request) error { return drawEditRecordSet(r, fiber.StatusOK, ui.Form{}) }
 
 func drawEditRecordSet(r *page.Request, status int, f ui.Form) error {
@@ -146,22 +142,4 @@ func drawEditRecordSet(r *page.Request, status int, f ui.Form) error {
 	f.Title, f.Action, f.Submit, f.Cancel, f.Fields = "Edit "+s.Name+" "+s.Type, atSet(s)+"/edit", "Save", atSet(s), setFields
 	f.Means = "Resolvers may tell the old values for the old TTL, " + strconv.FormatInt(s.TTL, 10) + " seconds."
 	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: setFormPage(f, nil)})
-}
-
-func changeRecordSet(r *page.Request) error {
-	return page.Change(r, (*client.Client).ChangeDNSRecordSet, drawEditRecordSet, atSet, "dns-record-set-changed")
-}
-
-func deleteRecordSet(r *page.Request) error {
-	s, err := r.API.GetDNSRecordSet(r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(s.Name)
-	}
-	if err == nil {
-		err = r.API.DeleteDNSRecordSet(r.Ctx, s.ID, r.IfSeen())
-	}
-	if err != nil {
-		return err
-	}
-	return r.Go(zoneURL(s), "dns-record-set-deleted")
 }

@@ -142,10 +142,6 @@ func drawZoneForm(r *page.Request, status int, f ui.Form) error {
 	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: zoneFormPage(f)})
 }
 
-func createZone(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateDNSZone, drawNewZone, atZone, "dns-zone-created")
-}
-
 func showEditZone(r *page.Request) error { return drawEditZone(r, fiber.StatusOK, ui.Form{}) }
 
 func drawEditZone(r *page.Request, status int, f ui.Form) error {
@@ -164,10 +160,6 @@ func drawEditZone(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title = []ui.Target{zonesTarget, {Href: atZone(z), Label: z.Name}}, "Edit "+z.Name
 	f.Action, f.Submit, f.Cancel, f.Means = atZone(z)+"/edit", "Save", atZone(z), "The zone is synchronized with the new settings."
 	return drawZoneForm(r, status, f)
-}
-
-func changeZone(r *page.Request) error {
-	return page.Change(r, changeKeepingSecret, drawEditZone, atZone, "dns-zone-changed")
 }
 
 // changeKeepingSecret keeps the secret where none was typed.
@@ -192,20 +184,6 @@ func adopt(r *page.Request) error {
 		return err
 	}
 	return r.Go("/dns-record-sets/"+set.ID, "dns-record-adopted")
-}
-
-func deleteZone(r *page.Request) error {
-	z, err := r.API.GetDNSZone(r.Ctx, r.Param("id"))
-	if err != nil {
-		return err
-	}
-	if err := r.Typed(z.Name); err != nil {
-		return err
-	}
-	if err := r.API.DeleteDNSZone(r.Ctx, z.ID, r.IfSeen()); err != nil {
-		return err
-	}
-	return r.Go("/dns-zones", "dns-zone-deleted")
 }
 
 func listForeign(r *page.Request) error {

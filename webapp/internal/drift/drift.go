@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/states"
 	"kloigos/webapp/internal/ui"
@@ -35,9 +36,9 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/drift", a.Page(list))
 	r.Get(modesPath, a.Page(listModes))
 	r.Get(modesPath+"/set", a.Page(showSetMode))
-	r.Post(modesPath+"/set", a.Page(setMode))
+	r.Post(modesPath+"/set", a.Page(page.Create((*client.Client).SetDriftMode, drawSetMode, func(api.DriftMode) string { return modesPath }, "drift-mode")))
 	r.Get("/drift/:id/accept", a.Page(showAccept))
-	r.Post("/drift/:id/accept", a.Page(accept))
+	r.Post("/drift/:id/accept", a.Page(page.Change((*client.Client).AcceptDrift, drawAccept, func(api.Drift) string { return "/drift" }, "drift-accepted")))
 	r.Post("/drift/:id/repair", a.Page(repair))
 }
 

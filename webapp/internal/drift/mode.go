@@ -7,7 +7,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"kloigos/backend/api"
-	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
 )
@@ -78,10 +77,6 @@ func drawSetMode(r *page.Request, status int, f ui.Form) error {
 	return r.Show(page.View{Title: f.Title, Nav: "/drift", Status: status, Body: modeFormPage(f)})
 }
 
-func setMode(r *page.Request) error {
-	return page.Create(r, (*client.Client).SetDriftMode, drawSetMode, func(api.DriftMode) string { return modesPath }, "drift-mode")
-}
-
 func showAccept(r *page.Request) error {
 	return drawAccept(r, fiber.StatusOK, ui.Form{Values: url.Values{"hours": {"24"}}})
 }
@@ -98,10 +93,6 @@ func drawAccept(r *page.Request, status int, f ui.Form) error {
 	f.Means = "It is not repaired until the time ends. Then it is open again."
 	f.Action, f.Submit, f.Cancel, f.Fields = "/drift/"+d.ID+"/accept", "Accept", "/drift", []string{"reason", "hours"}
 	return r.Show(page.View{Title: f.Title, Nav: "/drift", Status: status, Body: acceptPage(f, d)})
-}
-
-func accept(r *page.Request) error {
-	return page.Change(r, (*client.Client).AcceptDrift, drawAccept, func(api.Drift) string { return "/drift" }, "drift-accepted")
 }
 
 func choices(values []string) (all []ui.Choice) {

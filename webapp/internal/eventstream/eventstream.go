@@ -60,7 +60,7 @@ func mount(r fiber.Router, a *page.App) {
 		r.Get(w.list+"/:id", a.Page(w.show))
 		r.Get(w.list+"/:id/edit", a.Page(w.showEdit))
 		r.Post(w.list+"/:id/edit", a.Page(w.save))
-		r.Post(w.list+"/:id/delete", a.Page(w.delete))
+		r.Post(w.list+"/:id/delete", a.Page(page.Delete(w.get, w.remove, func(s api.EventStream) (name, to string) { return s.Name, w.whole(s.Organization) }, "event-stream-deleted")))
 	}
 }
 
@@ -248,20 +248,6 @@ func (w realm) save(r *page.Request) error {
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		return w.drawEdit(r, status, ui.Form{Wrong: wrong, Values: values, Version: r.Form("version")})
 	})
-}
-
-func (w realm) delete(r *page.Request) error {
-	s, err := w.get(r.API, r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(s.Name)
-	}
-	if err == nil {
-		err = w.remove(r.API, r.Ctx, s.ID, r.IfSeen())
-	}
-	if err != nil {
-		return err
-	}
-	return r.Go(w.whole(s.Organization), "event-stream-deleted")
 }
 
 // kindAddress is the page of the form for another type.

@@ -44,11 +44,11 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/shared-hosts", a.Page(listShared))
 	r.Get("/host-grants", a.Page(list))
 	r.Get("/host-grants/new", a.Page(showNew))
-	r.Post("/host-grants/new", a.Page(grant))
+	r.Post("/host-grants/new", a.Page(page.Create((*client.Client).CreateHostGrant, drawNew, grantURL, "host-granted")))
 	r.Get("/host-grants/:id", a.Page(show))
 	r.Get("/host-grants/:id/edit", a.Page(showEdit))
-	r.Post("/host-grants/:id/edit", a.Page(change))
-	r.Post("/host-grants/:id/delete", a.Page(revoke))
+	r.Post("/host-grants/:id/edit", a.Page(page.Change((*client.Client).ChangeHostGrant, drawEdit, grantURL, "host-grant-changed")))
+	r.Post("/host-grants/:id/delete", a.Page(page.Delete((*client.Client).GetHostGrant, (*client.Client).DeleteHostGrant, func(g api.HostGrant) (name, to string) { return g.Host, "/host-grants" }, "host-grant-revoked")))
 }
 
 var (
@@ -148,10 +148,6 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 	return r.Show(page.View{Title: f.Title, Nav: "/hosts", Status: status, Body: formPage(f)})
 }
 
-func grant(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateHostGrant, drawNew, grantURL, "host-granted")
-}
-
 func showEdit(r *page.Request) error { return drawEdit(r, fiber.StatusOK, ui.Form{}) }
 
 func drawEdit(r *page.Request, status int, f ui.Form) error {
@@ -169,22 +165,4 @@ func drawEdit(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit = []ui.Target{grantsTarget, {Href: grantURL(g), Label: g.Host + " for " + g.Scope}}, "Edit the grant", grantURL(g)+"/edit", "Save"
 	f.Cancel, f.Fields = grantURL(g), []string{"units"}
 	return r.Show(page.View{Title: f.Title, Nav: "/hosts", Status: status, Body: formPage(f)})
-}
-
-func change(r *page.Request) error {
-	return page.Change(r, (*client.Client).ChangeHostGrant, drawEdit, grantURL, "host-grant-changed")
-}
-
-func revoke(r *page.Request) error {
-	g, err := r.API.GetHostGrant(r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(g.Host)
-	}
-	if err == nil {
-		err = r.API.DeleteHostGrant(r.Ctx, g.ID, r.IfSeen())
-	}
-	if err != nil {
-		return err
-	}
-	return r.Go("/host-grants", "host-grant-revoked")
 }

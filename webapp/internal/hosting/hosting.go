@@ -4,6 +4,8 @@ package hosting
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/states"
 	"kloigos/webapp/internal/ui"
@@ -49,5 +51,5 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/management-clusters/:id/check", a.Page(checkManagement))
 	r.Get("/management-clusters/:id/edit", a.Page(showEditManagement))
 	r.Post("/management-clusters/:id/edit", a.Page(saveManagement))
-	r.Post("/management-clusters/:id/delete", a.Page(deleteManagement))
+	r.Post("/management-clusters/:id/delete", a.Page(page.Delete((*client.Client).GetManagementCluster, (*client.Client).DeleteManagementCluster, func(m api.ManagementCluster) (name, to string) { return m.Name, managementsTarget.Href }, "management-deleted")))
 }

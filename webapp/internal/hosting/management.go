@@ -168,17 +168,3 @@ func saveManagement(r *page.Request) error {
 		return drawEditManagement(r, status, ui.Form{Wrong: wrong, Values: values, Version: r.Form("version")})
 	})
 }
-
-func deleteManagement(r *page.Request) error {
-	m, err := r.API.GetManagementCluster(r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(m.Name)
-	}
-	if err == nil {
-		err = r.API.DeleteManagementCluster(r.Ctx, m.ID, r.IfSeen())
-	}
-	if err != nil {
-		return err
-	}
-	return r.Go(managementsTarget.Href, "management-deleted")
-}

@@ -127,19 +127,10 @@ func createPlane(r *page.Request) error {
 	if f.Wrong.Any() {
 		return drawNewPlane(r, fiber.StatusUnprocessableEntity, f)
 	}
-	var err error
-	if r.Planning() {
-		var p api.Plan
-		if p, err = r.API.PlanOf(r.Ctx, "create-hosted-control-plane", "", in); err == nil {
-			return r.GoPlan(p, nil)
-		}
-	} else {
-		var job string
-		if _, job, err = r.API.CreateHostedControlPlane(r.Ctx, in, r.Once()); err == nil {
-			return r.GoJob(job, planesTarget.Href, "")
-		}
+	start := func() (api.HostedControlPlane, string, error) {
+		return r.API.CreateHostedControlPlane(r.Ctx, in, r.Once())
 	}
-	return page.Refused(err, func(status int, wrong ui.Problems) error {
+	return page.PlanOr(r, "create-hosted-control-plane", "", in, start, planesTarget.Href, func(status int, wrong ui.Problems) error {
 		f.Wrong = wrong
 		return drawNewPlane(r, status, f)
 	})
@@ -147,19 +138,10 @@ func createPlane(r *page.Request) error {
 
 func upgradePlane(r *page.Request) error {
 	in := api.UpgradeHostedControlPlane{KubernetesVersion: r.Form("kubernetes_version")}
-	var err error
-	if r.Planning() {
-		var p api.Plan
-		if p, err = r.API.PlanOf(r.Ctx, "upgrade-hosted-control-plane", r.Param("id"), in); err == nil {
-			return r.GoPlan(p, nil)
-		}
-	} else {
-		var job string
-		if _, job, err = r.API.UpgradeHostedControlPlane(r.Ctx, r.Param("id"), in, r.Once()); err == nil {
-			return r.GoJob(job, planesTarget.Href, "")
-		}
+	start := func() (api.HostedControlPlane, string, error) {
+		return r.API.UpgradeHostedControlPlane(r.Ctx, r.Param("id"), in, r.Once())
 	}
-	return page.Refused(err, func(status int, wrong ui.Problems) error {
+	return page.PlanOr(r, "upgrade-hosted-control-plane", r.Param("id"), in, start, planesTarget.Href, func(status int, wrong ui.Problems) error {
 		return drawPlane(r, status, ui.Form{Values: url.Values{"kubernetes_version": {in.KubernetesVersion}}, Wrong: wrong})
 	})
 }
@@ -174,14 +156,8 @@ func wakePlane(r *page.Request) error {
 
 // startPlane asks for a job without a body, or for the plan of it.
 func startPlane(r *page.Request, operation string, start func(context.Context, string, ...client.Option) (api.HostedControlPlane, string, error)) error {
-	if r.Planning() {
-		return r.GoPlan(r.API.PlanOf(r.Ctx, operation, r.Param("id"), nil))
-	}
-	_, job, err := start(r.Ctx, r.Param("id"), r.Once())
-	if err != nil {
-		return err
-	}
-	return r.GoJob(job, planesTarget.Href, "")
+	asked := func() (api.HostedControlPlane, string, error) { return start(r.Ctx, r.Param("id"), r.Once()) }
+	return page.PlanOr(r, operation, r.Param("id"), nil, asked, planesTarget.Href, nil)
 }
 
 func deletePlane(r *page.Request) error {

@@ -211,19 +211,8 @@ func create(r *page.Request) error {
 		f.Values.Set(name, r.Form(name))
 	}
 	_ = r.Bind(&in) // it has texts only
-	var err error
-	if r.Planning() {
-		var p api.Plan
-		if p, err = r.API.PlanOf(r.Ctx, "create-cluster", "", in); err == nil {
-			return r.GoPlan(p, nil)
-		}
-	} else {
-		var job string
-		if _, job, err = r.API.CreateCluster(r.Ctx, in, r.Once()); err == nil {
-			return r.GoJob(job, "/clusters", "")
-		}
-	}
-	return page.Refused(err, func(status int, wrong ui.Problems) error {
+	start := func() (api.Cluster, string, error) { return r.API.CreateCluster(r.Ctx, in, r.Once()) }
+	return page.PlanOr(r, "create-cluster", "", in, start, "/clusters", func(status int, wrong ui.Problems) error {
 		f.Wrong = wrong
 		return drawNew(r, status, f)
 	})

@@ -26,23 +26,8 @@ func addNodes(r *page.Request) error {
 	if role == "control_plane" {
 		in = api.AddClusterNodes{ControlPlane: []string{host}}
 	}
-	if r.Planning() {
-		p, err := r.API.PlanOf(r.Ctx, "add-cluster-nodes", r.Param("id"), in)
-		if err == nil {
-			return r.GoPlan(p, nil)
-		}
-		return wrongNodes(r, host, role, err)
-	}
-	_, job, err := r.API.AddClusterNodes(r.Ctx, r.Param("id"), in, r.Once())
-	if err == nil {
-		return r.GoJob(job, "/clusters/"+r.Param("id"), "")
-	}
-	return wrongNodes(r, host, role, err)
-}
-
-// wrongNodes shows the cluster with what is wrong with a host that was to become a node.
-func wrongNodes(r *page.Request, host, role string, err error) error {
-	return page.Refused(err, func(status int, wrong ui.Problems) error {
+	start := func() (api.Cluster, string, error) { return r.API.AddClusterNodes(r.Ctx, r.Param("id"), in, r.Once()) }
+	return page.PlanOr(r, "add-cluster-nodes", r.Param("id"), in, start, "/clusters/"+r.Param("id"), func(status int, wrong ui.Problems) error {
 		return draw(r, status, view{More: ui.Form{Values: url.Values{"host": {host}, "node_role": {role}}, Wrong: wrong}})
 	})
 }
@@ -52,34 +37,20 @@ func removeNode(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if r.Planning() {
-		return r.GoPlan(r.API.PlanOf(r.Ctx, "remove-cluster-node", n.ID, api.RemoveClusterNode{Confirm: n.Name}))
-	}
-	_, job, err := r.API.RemoveClusterNode(r.Ctx, n.ID, api.RemoveClusterNode{Confirm: n.Name}, r.Once())
-	if err != nil {
-		return err
-	}
-	return r.GoJob(job, "/clusters/"+r.Param("id"), "")
+	in := api.RemoveClusterNode{Confirm: n.Name}
+	start := func() (api.ClusterNode, string, error) { return r.API.RemoveClusterNode(r.Ctx, n.ID, in, r.Once()) }
+	return page.PlanOr(r, "remove-cluster-node", n.ID, in, start, "/clusters/"+r.Param("id"), nil)
 }
 
 // replaceNode puts another host in the place of a node.
 func replaceNode(r *page.Request) error {
 	node, in := r.Form("node"), api.ReplaceClusterNode{Host: r.Form("replacement"), Confirm: r.Form("confirm")}
 	f := ui.Form{Values: url.Values{"node": {node}, "replacement": {in.Host}}}
-	var err error
 	if r.Planning() { // nothing needs to be typed to look
 		in.Confirm = node
-		var p api.Plan
-		if p, err = r.API.PlanOf(r.Ctx, "replace-cluster-node", node, in); err == nil {
-			return r.GoPlan(p, nil)
-		}
-	} else {
-		var job string
-		if _, job, err = r.API.ReplaceClusterNode(r.Ctx, node, in, r.Once()); err == nil {
-			return r.GoJob(job, "/clusters/"+r.Param("id"), "")
-		}
 	}
-	return page.Refused(err, func(status int, wrong ui.Problems) error {
+	start := func() (api.ClusterNode, string, error) { return r.API.ReplaceClusterNode(r.Ctx, node, in, r.Once()) }
+	return page.PlanOr(r, "replace-cluster-node", node, in, start, "/clusters/"+r.Param("id"), func(status int, wrong ui.Problems) error {
 		f.Wrong = wrong
 		return draw(r, status, view{Other: f})
 	})

@@ -61,18 +61,8 @@ func upgradeCluster(r *page.Request) error {
 		return drawUpgrade(r, fiber.StatusUnprocessableEntity, upgradeView{Form: ui.Form{Values: values, Wrong: ui.Problems{Fields: []ui.FieldProblem{{Field: "parallel", Message: "Use 1 to 10."}}}}})
 	}
 	in.Parallel = parallel
-	if r.Planning() {
-		var p api.Plan
-		if p, err = r.API.PlanOf(r.Ctx, "upgrade-cluster", r.Param("id"), in); err == nil {
-			return r.GoPlan(p, nil)
-		}
-	} else {
-		var job string
-		if _, job, err = r.API.UpgradeCluster(r.Ctx, r.Param("id"), in, r.Once()); err == nil {
-			return r.GoJob(job, "/clusters/"+r.Param("id"), "")
-		}
-	}
-	return page.Refused(err, func(status int, wrong ui.Problems) error {
+	start := func() (api.Cluster, string, error) { return r.API.UpgradeCluster(r.Ctx, r.Param("id"), in, r.Once()) }
+	return page.PlanOr(r, "upgrade-cluster", r.Param("id"), in, start, "/clusters/"+r.Param("id"), func(status int, wrong ui.Problems) error {
 		return drawUpgrade(r, status, upgradeView{Form: ui.Form{Values: values, Wrong: wrong}})
 	})
 }
@@ -104,12 +94,8 @@ func windowText(w *api.MaintenanceWindow) string {
 }
 
 func renewCertificates(r *page.Request) error {
-	if r.Planning() {
-		return r.GoPlan(r.API.PlanOf(r.Ctx, "renew-cluster-certificates", r.Param("id"), nil))
+	start := func() (api.Cluster, string, error) {
+		return r.API.RenewClusterCertificates(r.Ctx, r.Param("id"), r.Once())
 	}
-	_, job, err := r.API.RenewClusterCertificates(r.Ctx, r.Param("id"), r.Once())
-	if err != nil {
-		return err
-	}
-	return r.GoJob(job, "/clusters/"+r.Param("id"), "")
+	return page.PlanOr(r, "renew-cluster-certificates", r.Param("id"), nil, start, "/clusters/"+r.Param("id"), nil)
 }

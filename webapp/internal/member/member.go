@@ -137,7 +137,7 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 
 func create(r *page.Request) error {
 	to := func(made api.Grant) string { return "/members?scope=" + url.QueryEscape(made.Scope) }
-	err := page.Create(r, (*client.Client).CreateGrant, drawNew, to, "role-given")
+	err := page.Create((*client.Client).CreateGrant, drawNew, to, "role-given")(r)
 	r.ForgetScopes()
 	return err
 }

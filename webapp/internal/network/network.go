@@ -34,11 +34,11 @@ var Area = page.Area{
 func mount(r fiber.Router, a *page.App) {
 	r.Get("/networks", a.Page(list))
 	r.Get("/networks/new", a.Page(showNew))
-	r.Post("/networks/new", a.Page(create))
+	r.Post("/networks/new", a.Page(page.Create((*client.Client).CreateNetwork, drawNew, networkURL, "network-created")))
 	r.Get("/networks/:id", a.Page(show))
 	r.Get("/networks/:id/edit", a.Page(showEdit))
-	r.Post("/networks/:id/edit", a.Page(change))
-	r.Post("/networks/:id/delete", a.Page(remove))
+	r.Post("/networks/:id/edit", a.Page(page.Change((*client.Client).ChangeNetwork, drawEdit, networkURL, "network-changed")))
+	r.Post("/networks/:id/delete", a.Page(page.Delete((*client.Client).GetNetwork, (*client.Client).DeleteNetwork, func(n api.Network) (name, to string) { return n.Name, "/networks" }, "network-deleted")))
 }
 
 var networksTarget = ui.Target{Href: "/networks", Label: "Networks"}
@@ -113,10 +113,6 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 	return r.Show(page.View{Title: f.Title, Nav: "/networks", Status: status, Body: formPage(f)})
 }
 
-func create(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateNetwork, drawNew, networkURL, "network-created")
-}
-
 func showEdit(r *page.Request) error { return drawEdit(r, fiber.StatusOK, ui.Form{}) }
 
 func drawEdit(r *page.Request, status int, f ui.Form) error {
@@ -131,22 +127,4 @@ func drawEdit(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit = []ui.Target{networksTarget, {Href: networkURL(n), Label: n.Name}}, "Edit "+n.Name, networkURL(n)+"/edit", "Save"
 	f.Cancel, f.Fields = networkURL(n), []string{"cidr", "description"}
 	return r.Show(page.View{Title: f.Title, Nav: "/networks", Status: status, Body: formPage(f)})
-}
-
-func change(r *page.Request) error {
-	return page.Change(r, (*client.Client).ChangeNetwork, drawEdit, networkURL, "network-changed")
-}
-
-func remove(r *page.Request) error {
-	n, err := r.API.GetNetwork(r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(n.Name)
-	}
-	if err == nil {
-		err = r.API.DeleteNetwork(r.Ctx, n.ID, r.IfSeen())
-	}
-	if err != nil {
-		return err
-	}
-	return r.Go("/networks", "network-deleted")
 }

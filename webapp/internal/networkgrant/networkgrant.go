@@ -44,11 +44,11 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/shared-networks", a.Page(listShared))
 	r.Get("/network-grants", a.Page(list))
 	r.Get("/network-grants/new", a.Page(showNew))
-	r.Post("/network-grants/new", a.Page(grant))
+	r.Post("/network-grants/new", a.Page(page.Create((*client.Client).CreateNetworkGrant, drawNew, grantURL, "network-granted")))
 	r.Get("/network-grants/:id", a.Page(show))
 	r.Get("/network-grants/:id/edit", a.Page(showEdit))
-	r.Post("/network-grants/:id/edit", a.Page(change))
-	r.Post("/network-grants/:id/delete", a.Page(revoke))
+	r.Post("/network-grants/:id/edit", a.Page(page.Change((*client.Client).ChangeNetworkGrant, drawEdit, grantURL, "network-grant-changed")))
+	r.Post("/network-grants/:id/delete", a.Page(page.Delete((*client.Client).GetNetworkGrant, (*client.Client).DeleteNetworkGrant, func(g api.NetworkGrant) (name, to string) { return g.Network, "/network-grants" }, "network-grant-revoked")))
 }
 
 var (
@@ -145,10 +145,6 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 	return r.Show(page.View{Title: f.Title, Nav: "/networks", Status: status, Body: formPage(f)})
 }
 
-func grant(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateNetworkGrant, drawNew, grantURL, "network-granted")
-}
-
 func showEdit(r *page.Request) error { return drawEdit(r, fiber.StatusOK, ui.Form{}) }
 
 func drawEdit(r *page.Request, status int, f ui.Form) error {
@@ -166,22 +162,4 @@ func drawEdit(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit = []ui.Target{grantsTarget, {Href: grantURL(g), Label: g.Network + " for " + g.Scope}}, "Edit the grant", grantURL(g)+"/edit", "Save"
 	f.Cancel, f.Fields = grantURL(g), []string{"addresses"}
 	return r.Show(page.View{Title: f.Title, Nav: "/networks", Status: status, Body: formPage(f)})
-}
-
-func change(r *page.Request) error {
-	return page.Change(r, (*client.Client).ChangeNetworkGrant, drawEdit, grantURL, "network-grant-changed")
-}
-
-func revoke(r *page.Request) error {
-	g, err := r.API.GetNetworkGrant(r.Ctx, r.Param("id"))
-	if err == nil {
-		err = r.Typed(g.Network)
-	}
-	if err == nil {
-		err = r.API.DeleteNetworkGrant(r.Ctx, g.ID, r.IfSeen())
-	}
-	if err != nil {
-		return err
-	}
-	return r.Go("/network-grants", "network-grant-revoked")
 }

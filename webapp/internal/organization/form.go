@@ -31,7 +31,7 @@ func createOrganization(r *page.Request) error {
 		r.ForgetScopes()
 		return At(made)
 	}
-	return page.Create(r, (*client.Client).CreateOrganization, drawNewOrganization, to, "organization-created")
+	return page.Create((*client.Client).CreateOrganization, drawNewOrganization, to, "organization-created")(r)
 }
 
 func showNewProject(r *page.Request) error {
@@ -47,10 +47,6 @@ func drawNewProject(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit = Crumbs(in), "Create a project", "/projects/new", "Create"
 	f.Cancel, f.Key, f.Fields, f.Means = At(in), page.NewKey(), []string{"name", "organization"}, "In the organization "+in.Path+"."
 	return r.Show(page.View{Title: f.Title, Nav: "/organizations", Status: status, Body: projectForm(f)})
-}
-
-func createProject(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateProject, drawNewProject, At, "scope-created")
 }
 
 func showNewWorkspace(r *page.Request) error {
@@ -83,7 +79,7 @@ func createWorkspace(r *page.Request) error {
 		r.ForgetScopes()
 		return At(made)
 	}
-	return page.Create(r, (*client.Client).CreateWorkspace, drawNewWorkspace, to, "scope-created")
+	return page.Create((*client.Client).CreateWorkspace, drawNewWorkspace, to, "scope-created")(r)
 }
 
 func types() []string { return states.Enum(api.CreateWorkspace{}, "Type") }
@@ -118,5 +114,5 @@ func move(r *page.Request) error {
 		}
 		return At(s)
 	}
-	return page.Change(r, (*client.Client).MoveWorkspace, drawMove, to, "scope-moved")
+	return page.Change((*client.Client).MoveWorkspace, drawMove, to, "scope-moved")(r)
 }

@@ -86,7 +86,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/organizations/new", a.Page(showNewOrganization))
 	r.Post("/organizations/new", a.Page(createOrganization))
 	r.Get("/projects/new", a.Page(showNewProject))
-	r.Post("/projects/new", a.Page(createProject))
+	r.Post("/projects/new", a.Page(page.Create((*client.Client).CreateProject, drawNewProject, At, "scope-created")))
 	r.Get("/workspaces/new", a.Page(showNewWorkspace))
 	r.Post("/workspaces/new", a.Page(createWorkspace))
 	r.Get("/workspaces/:id/move", a.Page(showMove))
@@ -414,5 +414,5 @@ func (l level) rename(r *page.Request) error {
 		}
 		return At(s)
 	}
-	return page.Change(r, l.change, l.drawEdit, to, "scope-renamed")
+	return page.Change(l.change, l.drawEdit, to, "scope-renamed")(r)
 }

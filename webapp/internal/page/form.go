@@ -102,21 +102,25 @@ func (r *Request) typed(f *ui.Form) {
 }
 
 // Create makes an object of a form, and leads to it; a form that is refused is drawn again.
-func Create[B, T any](r *Request, call func(*client.Client, context.Context, B, ...client.Option) (T, error), draw func(*Request, int, ui.Form) error, to func(T) string, said string) error {
-	var body B
-	return r.send(r.Bind(&body), draw, said, func() (string, error) {
-		made, err := call(r.API, r.Ctx, body, r.Once())
-		return to(made), err
-	})
+func Create[B, T any](call func(*client.Client, context.Context, B, ...client.Option) (T, error), draw func(*Request, int, ui.Form) error, to func(T) string, said string) func(*Request) error {
+	return func(r *Request) error {
+		var body B
+		return r.send(r.Bind(&body), draw, said, func() (string, error) {
+			made, err := call(r.API, r.Ctx, body, r.Once())
+			return to(made), err
+		})
+	}
 }
 
 // Change changes the object of the path by a form, unless somebody else did so first.
-func Change[B, T any](r *Request, call func(*client.Client, context.Context, string, B, ...client.Option) (T, error), draw func(*Request, int, ui.Form) error, to func(T) string, said string) error {
-	var body B
-	return r.send(r.Bind(&body), draw, said, func() (string, error) {
-		made, err := call(r.API, r.Ctx, r.Param("id"), body, r.IfSeen())
-		return to(made), err
-	})
+func Change[B, T any](call func(*client.Client, context.Context, string, B, ...client.Option) (T, error), draw func(*Request, int, ui.Form) error, to func(T) string, said string) func(*Request) error {
+	return func(r *Request) error {
+		var body B
+		return r.send(r.Bind(&body), draw, said, func() (string, error) {
+			made, err := call(r.API, r.Ctx, r.Param("id"), body, r.IfSeen())
+			return to(made), err
+		})
+	}
 }
 
 func (r *Request) send(wrong ui.Problems, draw func(*Request, int, ui.Form) error, said string, call func() (to string, err error)) error {
@@ -145,6 +149,41 @@ func Start[T any](call func(*client.Client, context.Context, string, ...client.O
 			return err
 		}
 		return r.GoJob(job, list+r.Param("id"), "")
+	}
+}
+
+// Delete deletes the object of the path, if its name was typed. about tells of an object which name that is, and where to go then.
+func Delete[T any](
+	get func(*client.Client, context.Context, string) (T, error), remove func(*client.Client, context.Context, string, ...client.Option) error,
+	about func(T) (name, to string), said string,
+) func(*Request) error {
+	return func(r *Request) error {
+		object, err := get(r.API, r.Ctx, r.Param("id"))
+		if err != nil {
+			return err
+		}
+		name, to := about(object)
+		if err := r.Typed(name); err != nil {
+			return err
+		}
+		if err := remove(r.API, r.Ctx, r.Param("id"), r.IfSeen()); err != nil {
+			return err
+		}
+		return r.Go(to, said)
+	}
+}
+
+// Typed lets act go on if the name of the object of the path was typed.
+func Typed[T any](get func(*client.Client, context.Context, string) (T, error), name func(T) string, act func(*Request) error) func(*Request) error {
+	return func(r *Request) error {
+		object, err := get(r.API, r.Ctx, r.Param("id"))
+		if err != nil {
+			return err
+		}
+		if err := r.Typed(name(object)); err != nil {
+			return err
+		}
+		return act(r)
 	}
 }
 

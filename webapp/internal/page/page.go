@@ -287,6 +287,27 @@ func (r *Request) GoPlan(p api.Plan, err error) error {
 	return r.Go("/plans/"+p.ID, "")
 }
 
+// PlanOr leads to the plan of an operation if the form asks for one. Else it leads to the job that start asks for, or to path where that
+// asked for none. refused draws the form again, with what is wrong; nil: nothing of it can be.
+func PlanOr[T any](r *Request, operation, id string, body any, start func() (T, string, error), path string, refused func(status int, wrong ui.Problems) error) error {
+	var err error
+	if r.Planning() {
+		var p api.Plan
+		if p, err = r.API.PlanOf(r.Ctx, operation, id, body); err == nil {
+			return r.GoPlan(p, nil)
+		}
+	} else {
+		var job string
+		if _, job, err = start(); err == nil {
+			return r.GoJob(job, path, "")
+		}
+	}
+	if refused == nil {
+		return err
+	}
+	return Refused(err, refused)
+}
+
 // Theme stores which colours a person wants: light, dark, or the system's.
 func (a *App) Theme(c *fiber.Ctx) error {
 	want := string(c.Request().PostArgs().Peek("theme"))

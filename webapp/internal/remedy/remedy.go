@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/states"
@@ -39,7 +40,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/remedies/:id", a.Page(show))
 	r.Get("/remedies/:id/edit", a.Page(showEdit))
 	r.Post("/remedies/:id/edit", a.Page(change))
-	r.Post("/remedies/:id/delete", a.Page(remove))
+	r.Post("/remedies/:id/delete", a.Page(page.Delete((*client.Client).GetRemedy, (*client.Client).DeleteRemedy, func(one api.Remedy) (name, to string) { return one.Name, "/remedies" }, "remedy-deleted")))
 }
 
 var remediesTarget = ui.Target{Href: "/remedies", Label: "Remedies"}
@@ -197,18 +198,4 @@ func change(r *page.Request) error {
 		})
 	}
 	return r.Go("/remedies/"+one.ID, "remedy-changed")
-}
-
-func remove(r *page.Request) error {
-	one, err := r.API.GetRemedy(r.Ctx, r.Param("id"))
-	if err != nil {
-		return err
-	}
-	if err := r.Typed(one.Name); err != nil {
-		return err
-	}
-	if err := r.API.DeleteRemedy(r.Ctx, one.ID, r.IfSeen()); err != nil {
-		return err
-	}
-	return r.Go("/remedies", "remedy-deleted")
 }

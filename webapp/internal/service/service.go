@@ -39,7 +39,7 @@ var tones = states.Tones{"active": ui.Good, "disabled": ui.Shut}
 func mount(r fiber.Router, a *page.App) {
 	r.Get("/service-accounts", a.Page(list))
 	r.Get("/service-accounts/new", a.Page(showNew))
-	r.Post("/service-accounts/new", a.Page(create))
+	r.Post("/service-accounts/new", a.Page(page.Create((*client.Client).CreateServiceAccount, drawNew, accountURL, "service-account-created")))
 	r.Get("/service-accounts/:id", a.Page(show))
 	r.Post("/service-accounts/:id/disable", a.Page(do((*client.Client).DisableServiceAccount, "service-account-disabled")))
 	r.Post("/service-accounts/:id/enable", a.Page(do((*client.Client).EnableServiceAccount, "service-account-enabled")))
@@ -128,10 +128,6 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: list, Label: "Service accounts"}), "Create a service account", "/service-accounts/new", "Create"
 	f.Cancel, f.Key, f.Fields, f.Means = list, page.NewKey(), []string{"name", "organization"}, "In the organization "+s.Path+". The end of its full name comes from the organization."
 	return r.Show(page.View{Title: f.Title, Nav: "/organizations", Status: status, Body: newPage(f)})
-}
-
-func create(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateServiceAccount, drawNew, accountURL, "service-account-created")
 }
 
 func do(call func(*client.Client, context.Context, string, ...client.Option) (api.Account, error), said string) func(*page.Request) error {
