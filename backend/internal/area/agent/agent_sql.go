@@ -96,7 +96,7 @@ func Agents(ctx context.Context, q db.Reader, f Filter) ([]Agent, error) {
 }
 
 // IDs lists all agents.
-const IDs db.IDList = "SELECT id FROM agents" + db.IDsBehind
+const IDs db.Statement = "SELECT id FROM agents" + db.IDsBehind
 
 const sqlInsert = `
 INSERT INTO agents (id, workspace_id, host_id, incarnation, public_key, machine_id, state, state_message)

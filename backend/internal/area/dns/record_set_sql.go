@@ -94,4 +94,4 @@ DELETE FROM dns_record_sets
  WHERE id = $1 AND state = $2`
 
 // RecordSetIDs lists all record sets.
-const RecordSetIDs db.IDList = "SELECT id FROM dns_record_sets" + db.IDsBehind
+const RecordSetIDs db.Statement = "SELECT id FROM dns_record_sets" + db.IDsBehind

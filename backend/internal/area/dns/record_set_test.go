@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/scope"
@@ -205,12 +206,12 @@ func TestListRecordSets(t *testing.T) {
 			t.Errorf("%+v: some twice", test.filter)
 		}
 	}
-	if listed, err := RecordSetIDs.Read(t.Context(), p.Reader, uuid.Nil, 7); err != nil || len(listed) != 7 {
+	if listed, err := db.IDs(t.Context(), p.Reader, "list", RecordSetIDs, uuid.Nil, 7); err != nil || len(listed) != 7 {
 		t.Errorf("%v, %v", listed, err)
-	} else if rest, err := RecordSetIDs.Read(t.Context(), p.Reader, listed[6], 7); err != nil || len(rest) != 3 {
+	} else if rest, err := db.IDs(t.Context(), p.Reader, "list", RecordSetIDs, listed[6], 7); err != nil || len(rest) != 3 {
 		t.Errorf("%v, %v", rest, err)
 	}
-	if zones, err := ZoneIDs.Read(t.Context(), p.Reader, uuid.Nil, 7); err != nil || len(zones) != 2 {
+	if zones, err := db.IDs(t.Context(), p.Reader, "list", ZoneIDs, uuid.Nil, 7); err != nil || len(zones) != 2 {
 		t.Errorf("%v, %v", zones, err)
 	}
 }

@@ -72,7 +72,7 @@ func Zones(ctx context.Context, q db.Reader, f ZoneFilter) ([]Zone, error) {
 }
 
 // ZoneIDs lists all zones.
-const ZoneIDs db.IDList = "SELECT id FROM dns_zones" + db.IDsBehind
+const ZoneIDs db.Statement = "SELECT id FROM dns_zones" + db.IDsBehind
 
 const sqlZoneChanged = `
 SELECT z.revision <> z.synced_revision

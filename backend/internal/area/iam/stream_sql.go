@@ -118,7 +118,7 @@ func FindInstallationStream(ctx context.Context, q db.Reader, text string) (Stre
 }
 
 // StreamIDs lists all event streams.
-const StreamIDs db.IDList = "SELECT id FROM event_streams" + db.IDsBehind
+const StreamIDs db.Statement = "SELECT id FROM event_streams" + db.IDsBehind
 
 // StreamSent notes that a receiver has the events behind from up to a position, n of them.
 func StreamSent(ctx context.Context, tx *db.Tx, stream uuid.UUID, from, to audit.Position, n int) error {

@@ -73,7 +73,7 @@ func Clusters(ctx context.Context, q db.Reader, f ClusterFilter) ([]Cluster, err
 }
 
 // ClusterIDs lists all clusters.
-const ClusterIDs db.IDList = "SELECT id FROM kube_clusters" + db.IDsBehind
+const ClusterIDs db.Statement = "SELECT id FROM kube_clusters" + db.IDsBehind
 
 // workspace is what a cluster has to know of its workspace.
 type workspace struct {

@@ -81,7 +81,7 @@ func HostedIn(ctx context.Context, q db.Reader, management uuid.UUID, limit int)
 }
 
 // HostedIDs lists all hosted control planes.
-const HostedIDs db.IDList = "SELECT id FROM kube_hosted" + db.IDsBehind
+const HostedIDs db.Statement = "SELECT id FROM kube_hosted" + db.IDsBehind
 
 const sqlFreeSlot = `
 SELECT s.slot

@@ -85,7 +85,7 @@ func Managements(ctx context.Context, q db.Reader, f ManagementFilter) ([]Manage
 }
 
 // ManagementIDs lists all management clusters.
-const ManagementIDs db.IDList = "SELECT id FROM kube_management_clusters" + db.IDsBehind
+const ManagementIDs db.Statement = "SELECT id FROM kube_management_clusters" + db.IDsBehind
 
 const sqlInsertManagement = `
 INSERT INTO kube_management_clusters (id, name, pool, active, server, credentials_sealed, data_store, newest_version, service_type, address, first_port, capacity)

@@ -34,7 +34,7 @@ func NamespacesIn(ctx context.Context, q db.Reader, cluster uuid.UUID) ([]Namesp
 }
 
 // NamespaceIDs lists all namespaces.
-const NamespaceIDs db.IDList = "SELECT id FROM kube_namespaces" + db.IDsBehind
+const NamespaceIDs db.Statement = "SELECT id FROM kube_namespaces" + db.IDsBehind
 
 const sqlHoldNamespace = `
 SELECT n.id

@@ -59,7 +59,7 @@ func Channels(ctx context.Context, q db.Reader, f ChannelFilter) ([]Channel, err
 }
 
 // ChannelIDs lists all channels.
-const ChannelIDs db.IDList = "SELECT id FROM channels" + db.IDsBehind
+const ChannelIDs db.Statement = "SELECT id FROM channels" + db.IDsBehind
 
 const sqlSecrets = `
 SELECT s.id, s.sealed

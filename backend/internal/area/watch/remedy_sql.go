@@ -52,7 +52,7 @@ func heldRemedy(ctx context.Context, q db.Reader, ref scope.Ref[Remedy], version
 }
 
 // RemedyIDs lists all remedies.
-const RemedyIDs db.IDList = "SELECT id FROM remedies" + db.IDsBehind
+const RemedyIDs db.Statement = "SELECT id FROM remedies" + db.IDsBehind
 
 // RemedySorting is the orders that remedies can be listed in.
 var RemedySorting = db.Sorting[Remedy]{

@@ -408,6 +408,9 @@ func OrNull(id uuid.UUID) *uuid.UUID {
 	return &id
 }
 
+// IDsBehind lists the rows of a table behind an id, $1, and at most $2 of them: "SELECT id FROM table" + IDsBehind.
+const IDsBehind = " WHERE id > $1 ORDER BY id LIMIT $2"
+
 // IDs reads the column id of all rows of a statement. An error begins with doing, for example "list the zones that are due".
 func IDs(ctx context.Context, q Reader, doing string, sql Statement, args ...any) ([]uuid.UUID, error) {
 	type row struct {

@@ -90,7 +90,7 @@ func agents(config Config) reconcile.Policy {
 					return nil, err
 				}
 			}
-			return agent.IDs.Read(ctx, config.DB.Reader, after, limit)
+			return db.IDs(ctx, config.DB.Reader, "list agents", agent.IDs, after, limit)
 		},
 		Run: reconcile.Look(config.DB, agent.ByID, func(ctx context.Context, item reconcile.Item, a agent.Agent) (reconcile.Outcome, error) {
 			return run(ctx, config, a, item.Observe)

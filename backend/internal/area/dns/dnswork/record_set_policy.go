@@ -23,7 +23,7 @@ func RecordSetPolicy(config Config) reconcile.Policy {
 		Name: "dns_record_set", Noun: dns.RecordSetNoun,
 		Why:      "a record is of use when every name server tells it; secondaries can stay behind, and resolvers keep what was there before for its time",
 		Interval: recordSetInterval, Jitter: time.Hour, Timeout: time.Minute, Triggers: []string{dns.RecordSetNoun}, Observes: true,
-		Objects: reconcile.List(config.DB, dns.RecordSetIDs.Read),
+		Objects: reconcile.Rows(config.DB, dns.RecordSetIDs),
 		Run: reconcile.Look(config.DB, dns.RecordSetByID, func(ctx context.Context, _ reconcile.Item, set dns.ManagedSet) (reconcile.Outcome, error) {
 			if set.State != dns.SetLive {
 				return reconcile.Outcome{}, nil // there is nothing to watch before

@@ -29,7 +29,7 @@ func ZonePolicy(config Config) reconcile.Policy {
 		Name: zonePolicyName, Noun: dns.ZoneNoun,
 		Why:      "record sets change here, and anybody with a key may change the zone on its name server; what differs is brought in line",
 		Interval: zoneInterval, Jitter: time.Minute, Timeout: time.Minute, Triggers: []string{dns.ZoneNoun}, Observes: true,
-		Objects: reconcile.List(config.DB, dns.ZoneIDs.Read),
+		Objects: reconcile.Rows(config.DB, dns.ZoneIDs),
 		Run: reconcile.Look(config.DB, dns.ZoneByID, func(ctx context.Context, item reconcile.Item, zone dns.Zone) (reconcile.Outcome, error) {
 			return zoneRun{config, zone, item.Observe}.run(ctx)
 		}),

@@ -50,7 +50,7 @@ func Policy(config Config) reconcile.Policy {
 		Name: "event_stream", Noun: iam.StreamNoun,
 		Why:      "whoever collects the audit trail elsewhere wants all of it, in order, soon after it is sealed",
 		Interval: 20 * time.Second, Jitter: 5 * time.Second, Timeout: 6 * time.Minute, Triggers: []string{iam.StreamNoun},
-		Objects: reconcile.List(config.DB, iam.StreamIDs.Read),
+		Objects: reconcile.Rows(config.DB, iam.StreamIDs),
 		Run:     reconcile.Look(config.DB, iam.StreamByID, config.run),
 	}
 }

@@ -26,7 +26,7 @@ func managementPolicy(config Config) reconcile.Policy {
 		Name: "management_cluster", Noun: kube.ManagementNoun,
 		Why:      "a management cluster fails without us, and new control planes are to go to one that is well",
 		Interval: policyInterval, Jitter: 30 * time.Second, Timeout: time.Minute, Triggers: []string{kube.ManagementNoun}, Observes: true,
-		Objects: reconcile.List(config.DB, kube.ManagementIDs.Read),
+		Objects: reconcile.Rows(config.DB, kube.ManagementIDs),
 		Run: reconcile.Look(config.DB, kube.ManagementByID, func(ctx context.Context, _ reconcile.Item, m kube.Management) (reconcile.Outcome, error) {
 			return config.lookAtManagement(ctx, m)
 		}),
@@ -107,7 +107,7 @@ func hostedPolicy(config Config) reconcile.Policy {
 		Name: "hosted_control_plane", Noun: kube.HostedNoun,
 		Why:      "a control plane is changed or deleted in its management cluster without us, and Kamaji renews its authority and certificates",
 		Interval: policyInterval, Jitter: 30 * time.Second, Timeout: time.Minute, Triggers: []string{kube.HostedNoun}, Observes: true,
-		Objects: reconcile.List(config.DB, kube.HostedIDs.Read),
+		Objects: reconcile.Rows(config.DB, kube.HostedIDs),
 		Run: reconcile.Look(config.DB, kube.HostedByID, func(ctx context.Context, item reconcile.Item, h kube.Hosted) (reconcile.Outcome, error) {
 			if h.Quiet() && h.State != kube.HostedAsleep {
 				return reconcile.Outcome{}, nil // its job looks after it

@@ -21,7 +21,7 @@ func NamespacePolicies(config Config) []reconcile.Policy {
 		Name: "cluster_namespace", Noun: kube.NamespaceNoun,
 		Why:      "namespaces and their quotas change in the cluster itself, and a deletion takes as long as what is in one",
 		Interval: policyInterval, Jitter: 30 * time.Second, Timeout: time.Minute, Triggers: []string{kube.NamespaceNoun}, Observes: true,
-		Objects: reconcile.List(config.DB, kube.NamespaceIDs.Read),
+		Objects: reconcile.Rows(config.DB, kube.NamespaceIDs),
 		Run: reconcile.Look(config.DB, kube.NamespaceByID, func(ctx context.Context, item reconcile.Item, n kube.Namespace) (reconcile.Outcome, error) {
 			c, err := kube.ClusterByID(ctx, config.DB.Reader, n.ClusterID)
 			if err != nil {

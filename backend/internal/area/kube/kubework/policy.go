@@ -40,7 +40,7 @@ func clusterPolicy(config Config) reconcile.Policy {
 // overClusters completes a policy of clusters: it runs for each, and whenever one is written.
 func (c Config) overClusters(p reconcile.Policy, run func(ctx context.Context, cluster kube.Cluster, observe bool) (reconcile.Outcome, error)) reconcile.Policy {
 	p.Noun, p.Triggers, p.Observes = kube.ClusterNoun, []string{kube.ClusterNoun}, true
-	p.Objects = reconcile.List(c.DB, kube.ClusterIDs.Read)
+	p.Objects = reconcile.Rows(c.DB, kube.ClusterIDs)
 	p.Run = reconcile.Look(c.DB, kube.ClusterByID, func(ctx context.Context, item reconcile.Item, cluster kube.Cluster) (reconcile.Outcome, error) {
 		return run(ctx, cluster, item.Observe)
 	})

@@ -25,7 +25,7 @@ func notifyPolicy(config Config) reconcile.Policy {
 		Name: "channel_notify", Noun: watch.ChannelNoun,
 		Why:      "people learn that something is wrong where they are, and not only where they look",
 		Interval: notifyInterval, Jitter: 5 * time.Second, Timeout: time.Minute, Triggers: []string{watch.ChannelNoun}, Observes: true,
-		Objects: reconcile.List(config.DB, watch.ChannelIDs.Read),
+		Objects: reconcile.Rows(config.DB, watch.ChannelIDs),
 		Run: reconcile.Look(config.DB, watch.ChannelByID, func(ctx context.Context, item reconcile.Item, c watch.Channel) (reconcile.Outcome, error) {
 			if !c.Enabled || item.Observe {
 				return reconcile.Outcome{}, nil

@@ -35,7 +35,7 @@ func deliverablePolicy(config Config) reconcile.Policy {
 		Name: "channel", Noun: watch.ChannelNoun,
 		Why:      "a channel that no longer delivers is silent when something goes wrong",
 		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: 10 * time.Second, Triggers: []string{watch.ChannelNoun}, Observes: true,
-		Objects: reconcile.List(config.DB, watch.ChannelIDs.Read),
+		Objects: reconcile.Rows(config.DB, watch.ChannelIDs),
 		Run: reconcile.Look(config.DB, watch.ChannelByID, func(ctx context.Context, _ reconcile.Item, c watch.Channel) (reconcile.Outcome, error) {
 			last, err := watch.LastDeliveries(ctx, config.DB.Reader, c.ID)
 			if err != nil {

@@ -47,7 +47,7 @@ func remedyPolicy(config Config) reconcile.Policy {
 		Name: remedyName, Noun: watch.RemedyNoun,
 		Why:      "what a job is known to mend need not wait for a person, as long as somebody said so and how often",
 		Interval: notifyInterval, Jitter: 5 * time.Second, Timeout: time.Minute, Triggers: []string{watch.RemedyNoun}, Observes: true,
-		Objects: reconcile.List(config.DB, watch.RemedyIDs.Read),
+		Objects: reconcile.Rows(config.DB, watch.RemedyIDs),
 		Run: reconcile.Look(config.DB, watch.RemedyByID, func(ctx context.Context, item reconcile.Item, r watch.Remedy) (reconcile.Outcome, error) {
 			if !r.Enabled {
 				return reconcile.Outcome{}, nil
