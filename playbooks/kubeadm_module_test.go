@@ -143,7 +143,7 @@ func TestAKilledJoinLeavesNoConfiguration(t *testing.T) {
 	}
 	kubeadm := filepath.Join(t.TempDir(), "kubeadm")
 	script := "#!/bin/sh\ncat \"$3\"\necho\ncat \"$3\"\necho\nreadlink \"$3\"\nkill -KILL $PPID\n"
-	if err := os.WriteFile(kubeadm, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(kubeadm, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command(python, "-B", "-c", killed, kubeadm).CombinedOutput()
