@@ -117,7 +117,7 @@ func (r Rollout) CanRollBack() error {
 // lookAgain is how soon a rollout is looked at after a step.
 const lookAgain = time.Second
 
-// Outcome is what a policy tells of a rollout that it advanced: changed is the number of its targets that it moved.
+// Outcome tells what came of an Advance, whose results it takes. changed counts the targets that moved.
 func Outcome(r Rollout, changed int, err error) (reconcile.Outcome, error) {
 	if err != nil {
 		return reconcile.Outcome{}, fmt.Errorf("advance: %w", err)
