@@ -28,7 +28,7 @@ func (u *upgrade) load(ctx context.Context) *load {
 	l.loading, l.enough = context.WithCancel(ctx)
 	for worker := range 2 {
 		l.asking.Go(func() {
-			l.every(500*time.Millisecond, func(n int) error {
+			l.every(2*time.Second, func(n int) error {
 				name := fmt.Sprintf("h%d-%d", worker, n)
 				_, job, err := u.api.RegisterHost(ctx, api.RegisterHost{Name: name, Address: "127.0.0.1", Port: u.ssh.Port, TrustOnFirstUse: true})
 				if err != nil {
@@ -41,7 +41,7 @@ func (u *upgrade) load(ctx context.Context) *load {
 		})
 	}
 	l.asking.Go(func() {
-		l.every(400*time.Millisecond, func(n int) error {
+		l.every(1500*time.Millisecond, func(n int) error {
 			name := fmt.Sprintf("b-%d", n)
 			if err := u.browser.register(ctx, name, u.ssh.Port); err != nil {
 				return err
@@ -61,7 +61,7 @@ func (u *upgrade) load(ctx context.Context) *load {
 	})
 	// Who only looks meets nothing of it.
 	l.asking.Go(func() {
-		l.every(20*time.Millisecond, func(int) error {
+		l.every(50*time.Millisecond, func(int) error {
 			_, err := u.api.ListJobs(ctx, api.JobFilter{PageQuery: api.PageQuery{Limit: 1}})
 			return err
 		})

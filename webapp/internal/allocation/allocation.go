@@ -145,35 +145,17 @@ func replaceKeys(r *page.Request) error {
 		return err
 	}
 	in := api.ReplaceKeys{SSHKeys: orNone(page.Lines(typed))}
-	var job string
-	if r.Planning() {
-		var p api.Plan
-		if p, _, err = r.API.PlanReplaceKeys(r.Ctx, a.ID, in); err == nil {
-			return r.GoPlan(p, nil)
-		}
-	} else {
-		_, job, err = r.API.ReplaceKeys(r.Ctx, a.ID, in)
-	}
-	if err != nil {
-		wrong, ok := page.Problems(err)
-		if !ok {
-			return err
-		}
+	return page.PlanOr(r, "replace-allocation-keys", a.ID, in, func() (api.Allocation, string, error) {
+		return r.API.ReplaceKeys(r.Ctx, a.ID, in)
+	}, "/allocations/"+a.ID, func(_ int, wrong ui.Problems) error {
 		return drawDetail(r, fiber.StatusUnprocessableEntity, typed, wrong)
-	}
-	return r.GoJob(job, "/allocations/"+a.ID, "")
+	})
 }
 
 func moveNetwork(r *page.Request) error {
-	if r.Planning() {
-		p, _, err := r.API.PlanMoveNetwork(r.Ctx, r.Param("id"))
-		return r.GoPlan(p, err)
-	}
-	_, job, err := r.API.MoveNetwork(r.Ctx, r.Param("id"))
-	if err != nil {
-		return err
-	}
-	return r.GoJob(job, "/allocations/"+r.Param("id"), "")
+	return page.PlanOr(r, "move-allocation-network", r.Param("id"), nil, func() (api.Allocation, string, error) {
+		return r.API.MoveNetwork(r.Ctx, r.Param("id"))
+	}, "/allocations/"+r.Param("id"), nil)
 }
 
 // moveNetworks moves those that were shown. What can't be moved any more is left: its own page says why.

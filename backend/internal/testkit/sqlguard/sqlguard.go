@@ -20,7 +20,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -87,13 +86,32 @@ var loaded = sync.OnceValues(func() (*Known, error) {
 	return Load(dirs...)
 })
 
+// backend is the directory backend/internal of the tree that the process stands in, as a test does. (What the
+// compiler notes of its files is no path where it was told -trimpath.)
+func backend() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the working directory: %w", err)
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "backend", "internal"), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("the process stands in no tree of Kloigos")
+		}
+	}
+}
+
 // Dirs are the packages of the backend that hold SQL: store, the kernel's db, and
 // each that has a file *_sql.go.
 func Dirs() ([]string, error) {
-	_, here, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(here), "..", "..")
+	root, err := backend()
+	if err != nil {
+		return nil, err
+	}
 	dirs := []string{filepath.Join(root, "store"), filepath.Join(root, "kernel", "db")}
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if dir := filepath.Dir(path); err == nil && strings.HasSuffix(path, "_sql.go") && !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
@@ -237,8 +255,11 @@ func (k kernel) Import(path string) (*types.Package, error) {
 	if !strings.HasPrefix(path, kernel) {
 		return nil, fmt.Errorf("%s is not read", path)
 	}
-	_, here, _, _ := runtime.Caller(0)
-	files, err := parse(k.set, filepath.Join(filepath.Dir(here), "..", "..", "kernel", strings.TrimPrefix(path, kernel)))
+	root, err := backend()
+	if err != nil {
+		return nil, err
+	}
+	files, err := parse(k.set, filepath.Join(root, "kernel", strings.TrimPrefix(path, kernel)))
 	if err != nil {
 		return nil, err
 	}
