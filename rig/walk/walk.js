@@ -23,6 +23,7 @@ const { values: flags } = parseArgs({ options: {
   screenshots: { type: "boolean" }, // write docs/screenshots anew, and do nothing else
   look: { type: "string" }, // put pictures of the pages that --only names into this directory, and do nothing else
   long: { type: "boolean" }, // each page is looked at in the widest window too, and by axe; else each eighth, for its edges and what moves
+  minutes: { type: "string" }, // looks at no further page after so many, and says at which it did not look; the tasks come all the same
   only: { type: "string" }, // pages and tasks whose names hold one of these, between commas
 } });
 const fits = (name) => !flags.only || flags.only.split(",").some((part) => name.includes(part));
@@ -72,6 +73,10 @@ function structureOf(name, outlines) {
 // tokenOf is the session that a page is opened with: the administrator's, another one's, or none.
 const tokenOf = (p, s) => (p.bare ? "" : p.token ?? s.token);
 
+// late is whether the time for pages is over.
+const beganAt = Date.now(), late = () => flags.minutes && Date.now() - beganAt > flags.minutes * 60_000;
+const took = { laptop: 0, phone: 0, wall: 0 }; // ms
+
 // lanes is how many pages are looked at beside each other: as many as a small machine has processors.
 const lanes = 2;
 
@@ -99,29 +104,35 @@ async function lookAt(p, { page, happened }, width, names) {
   return made;
 }
 
-// walkLane looks at pages of the list until none is left, in browsers of its own: one for each session, and one for nobody's.
-async function walkLane(browser, s, left, width, names, outlines) {
+// walkLane looks at pages of the list until none is left or the time is over, in browsers of its own: one for each session and
+// width, and one for nobody's.
+async function walkLane(browser, s, left, names, outlines) {
   const open = new Map();
-  for (let p = left.shift(); p; p = left.shift()) {
-    const token = tokenOf(p, s);
-    if (!open.has(token)) {
-      const c = await context(browser, { ...s, token }, widths[width], token ? {} : { storageState: undefined });
-      const page = await c.newPage();
-      open.set(token, { c, page, happened: await watch(page, s.web) });
+  while (left.length && !late()) {
+    const { p, on } = left.shift(), token = tokenOf(p, s);
+    for (const width of on) {
+      const key = `${width} ${token}`;
+      if (!open.has(key)) {
+        const c = await context(browser, { ...s, token }, widths[width], token ? {} : { storageState: undefined });
+        const page = await c.newPage();
+        open.set(key, { c, page, happened: await watch(page, s.web) });
+      }
+      const began = Date.now();
+      outlines[p.name][width] = await lookAt(p, open.get(key), width, names);
+      took[width] += Date.now() - began;
     }
-    outlines[p.name][width] = await lookAt(p, open.get(token), width, names);
   }
   for (const { c } of open.values()) await c.close();
 }
 
 async function walkPages(browser, s, list, names) {
-  const outlines = Object.fromEntries(list.map((p) => [p.name, {}]));
-  for (const [width, size] of Object.entries(widths)) {
-    const began = Date.now(), some = list.filter((_, n) => width !== "wall" || flags.long || n % 8 === 0), left = [...some];
-    await Promise.all(Array.from({ length: lanes }, () => walkLane(browser, s, left, width, names, outlines)));
-    say(`  ${some.length} pages at ${size[0]} px: ${Math.round((Date.now() - began) / 1000)} s`);
-  }
-  for (const seen of Object.values(outlines)) seen.wall ??= seen.laptop; // of those that were not looked at there
+  const outlines = Object.fromEntries(list.map((p) => [p.name, {}])), began = Date.now();
+  const left = list.map((p, n) => ({ p, on: Object.keys(widths).filter((width) => width !== "wall" || flags.long || n % 8 === 0) }));
+  await Promise.all(Array.from({ length: lanes }, () => walkLane(browser, s, left, names, outlines)));
+  say(`  ${list.length - left.length} pages: ${Math.round((Date.now() - began) / 1000)} s; one took ${Object.entries(took).map(([w, ms]) => `${(ms / 1000 / Math.max(1, Object.values(outlines).filter((o) => o[w]).length)).toFixed(1)} s on a ${w}`).join(", ")}`);
+  if (left.length) say(`  ${left.length} OF ${list.length} PAGES WERE NOT LOOKED AT, because ${flags.minutes} minutes are over: ${left.map(({ p }) => p.name).join(", ")}`);
+  list = list.slice(0, list.length - left.length);
+  for (const p of list) outlines[p.name].wall ??= outlines[p.name].laptop; // of those that were not looked at there
   const shells = new Map(); // by their text: how they look at each width
   for (const p of list) {
     const inner = {}, shell = {};
@@ -233,6 +244,7 @@ async function main() {
     const list = await pages(s, made), others = parts(s, list);
     if (flags.screenshots) return say(await takePictures(browser, s, list, context, `${root}docs/screenshots`));
     if (flags.look) return await lookOnly(browser, s, list.filter((p) => fits(p.name)));
+    if (flags.update && flags.minutes) throw new Error("--update needs all pages: leave --minutes away");
     if (flags.update && !flags.only) { rmSync(`${here}structure`, { recursive: true, force: true }); }
     mkdirSync(`${here}structure`, { recursive: true });
     await walkParts(s, others);

@@ -117,6 +117,23 @@ func TemplateURL(t testing.TB, key string, build func(ctx context.Context, url s
 	return s.use(t, name)
 }
 
+// CopyURL returns the URL of a new database that looks like another one of the tests' own, to which nobody is connected any
+// more. It is "" on CockroachDB, which copies none without a backup.
+func CopyURL(t testing.TB, of string) string {
+	t.Helper()
+	s := mustServer(t)
+	if s.cockroach {
+		return ""
+	}
+	config, err := pgx.ParseConfig(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := newName()
+	s.mustExec(t, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(config.Database)+" STRATEGY file_copy")
+	return s.use(t, name)
+}
+
 // restored makes a copy of a template on CockroachDB, or what build makes where that can't be had.
 func (s *server) restored(t testing.TB, from *template, name string, build func(ctx context.Context, url string) error) string {
 	t.Helper()

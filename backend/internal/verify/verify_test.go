@@ -20,6 +20,7 @@ import (
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/site"
 	"kloigos/backend/internal/verify"
 )
@@ -112,6 +113,22 @@ func setup(t *testing.T) lived {
 		_, err := iam.AlignQuotas(t.Context(), tx.Tx, domain.DefaultProject)
 		return err
 	})
+	return l
+}
+
+// copied is a database with the same life, to be broken. Nobody may be connected to the first one any more.
+func (l lived) copied(t *testing.T) lived {
+	t.Helper()
+	url := testkit.CopyURL(t, l.URL)
+	if url == "" {
+		return setup(t)
+	}
+	db, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	l.Site = &site.Site{T: t, URL: url, DB: db}
 	return l
 }
 
@@ -355,11 +372,13 @@ const (
 
 func TestBrokenInvariantsAreFound(t *testing.T) {
 	t.Parallel()
+	life := setup(t)
+	life.DB.Close()
 	for name, ways := range breaks {
 		for _, statements := range ways {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				l := setup(t)
+				l := life.copied(t)
 				l.sql(statements...)
 				if broken := l.verify(verify.Options{}); len(broken[name]) == 0 {
 					t.Errorf("not found after %q: %q", statements, broken)
