@@ -121,6 +121,16 @@ func (w *World) create(ctx context.Context, on string) (api.Allocation, string, 
 	return a, job, err
 }
 
+// place is create that waits while all units are taken: tenants who gave theirs back a moment ago may still have jobs to come.
+func (w *World) place(ctx context.Context, on string) (a api.Allocation, job string, err error) {
+	full := await(ctx, "a free unit", patience, func() bool {
+		a, job, err = w.create(ctx, on)
+		p := (*api.Problem)(nil)
+		return !errors.As(err, &p) || p.Code != "no_capacity" || !sleep(ctx, 200*time.Millisecond)
+	})
+	return a, job, errors.Join(full, err)
+}
+
 // clearUp asks again for all that is in doubt, under the same keys: then there
 // are just the allocations that clients were told of.
 func (w *World) clearUp(ctx context.Context) error {

@@ -83,7 +83,7 @@ func (w *World) names() (names []string) {
 func (w *World) allocating(h *host.Host) *piece {
 	p := &piece{kind: "unit_allocate", host: h}
 	p.ask = func(ctx context.Context) (string, error) {
-		a, job, err := w.create(ctx, h.Name)
+		a, job, err := w.place(ctx, h.Name)
 		p.mend = func(ctx context.Context) error { return w.giveBack(ctx, a) } // what is left is cleaned as after a failure
 		return job, err
 	}
@@ -170,7 +170,7 @@ func (w *World) ofHost(p *piece, do func(*client.Client, context.Context, string
 
 // tenant has somebody on a unit of the host.
 func (w *World) tenant(ctx context.Context, h *host.Host) (api.Allocation, error) {
-	a, job, err := w.create(ctx, h.Name)
+	a, job, err := w.place(ctx, h.Name)
 	if err == nil {
 		err = w.succeeds(ctx, job)
 	}

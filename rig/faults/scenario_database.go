@@ -241,19 +241,14 @@ func databaseSlow(ctx context.Context, w *World) error {
 // oneMore asks for a unit, and for as long as all are taken, asks again; then
 // gives it back.
 func (w *World) oneMore(ctx context.Context) error {
-	for {
-		a, job, err := w.create(ctx, "")
-		if p := (*api.Problem)(nil); errors.As(err, &p) && p.Code == "no_capacity" && sleep(ctx, 200*time.Millisecond) {
-			continue
-		}
-		if err == nil {
-			err = w.succeeds(ctx, job)
-		}
-		if err == nil {
-			_, err = w.remove(ctx, a)
-		}
-		return err
+	a, job, err := w.place(ctx, "")
+	if err == nil {
+		err = w.succeeds(ctx, job)
 	}
+	if err == nil {
+		_, err = w.remove(ctx, a)
+	}
+	return err
 }
 
 // wanted is how many answers are to be lost of each purpose. A claim that nobody
