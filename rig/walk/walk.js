@@ -237,7 +237,7 @@ async function main() {
   const began = Date.now();
   const s = flags.showcase ? stands(flags.showcase) : await start(root);
   say(`the showcase stands after ${Math.round((Date.now() - began) / 1000)} s`);
-  const browser = await chromium.launch({ executablePath: process.env.KLOIGOS_CHROMIUM ?? "/usr/bin/chromium", args: ["--disable-gpu", "--renderer-process-limit=3", ...(process.getuid() === 0 ? ["--no-sandbox"] : [])] });
+  const browser = await chromium.launch({ executablePath: process.env.KLOIGOS_CHROMIUM ?? "/usr/bin/chromium", args: ["--disable-gpu", ...(process.getuid() === 0 ? ["--no-sandbox"] : [])] });
   try {
     const made = await doing(browser, s, prepare);
     await paint(browser, s);

@@ -88,7 +88,6 @@ func MigratedURL(t testing.TB) string {
 func TemplateURL(t testing.TB, key string, build func(ctx context.Context, url string) error) string {
 	t.Helper()
 	s := mustServer(t)
-	name := newName()
 	s.mu.Lock()
 	made, found := s.templates[key]
 	if !found {
@@ -107,13 +106,20 @@ func TemplateURL(t testing.TB, key string, build func(ctx context.Context, url s
 		}
 	})
 	if s.cockroach {
-		return s.restored(t, made, name, build)
+		return s.restored(t, made, build)
 	}
 	if made.err != nil {
 		t.Fatalf("make the template database: %v", made.err)
 	}
+	return s.copied(t, made.name)
+}
+
+// copied makes a copy of a database on PostgreSQL.
+func (s *server) copied(t testing.TB, from string) string {
+	t.Helper()
+	name := newName()
 	// The default writes each block to the log; a copy of the files costs half as much time.
-	s.mustExec(t, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(made.name)+" STRATEGY file_copy")
+	s.mustExec(t, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(from)+" STRATEGY file_copy")
 	return s.use(t, name)
 }
 
@@ -129,14 +135,13 @@ func CopyURL(t testing.TB, of string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := newName()
-	s.mustExec(t, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(config.Database)+" STRATEGY file_copy")
-	return s.use(t, name)
+	return s.copied(t, config.Database)
 }
 
 // restored makes a copy of a template on CockroachDB, or what build makes where that can't be had.
-func (s *server) restored(t testing.TB, from *template, name string, build func(ctx context.Context, url string) error) string {
+func (s *server) restored(t testing.TB, from *template, build func(ctx context.Context, url string) error) string {
 	t.Helper()
+	name := newName()
 	err := from.err
 	if err == nil {
 		err = s.admin.AcquireFunc(t.Context(), func(conn *pgxpool.Conn) error { // its time begins when it does
