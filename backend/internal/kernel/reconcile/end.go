@@ -64,6 +64,13 @@ func (r *Reconciler) write(all []result) {
 func writeEnds(ctx context.Context, tx *db.Tx, all []result) error {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b result) int { return compareKeys(a.key, b.key) })
+	keys := make([]key, len(all))
+	for i, e := range all {
+		keys[i] = e.key
+	}
+	if err := lock(ctx, tx, keys); err != nil {
+		return err
+	}
 	ended := rowsOf(all, func(e result) bool { return !e.lost && !e.interrupted && !e.gone })
 	at, wrote, err := ended.end(ctx, tx)
 	if err != nil {

@@ -95,6 +95,14 @@ func claim(ctx context.Context, d *db.DB, policy string, since time.Time, limit 
 	return got, nil
 }
 
+// Several items are locked in the order that the program gives, which no collation changes.
+const sqlLock = `
+SELECT i.run
+  FROM unnest($1::TEXT[], $2::UUID[]) WITH ORDINALITY AS e (policy, object_id, n)
+  JOIN reconcile_items i ON i.policy = e.policy AND i.object_id = e.object_id
+ ORDER BY e.n
+   FOR UPDATE OF i`
+
 const sqlRenew = `
 UPDATE reconcile_items
    SET lease_until = statement_timestamp() + $5::INT8 * INTERVAL '1 millisecond'
@@ -166,17 +174,30 @@ RETURNING policy, object_id`
 
 // What lies further ahead than anything that is ever written was written before
 // the database's clock went back, or by a release with a longer interval. A lease
-// that is alive is renewed within the time that it is cut to.
+// that is alive is renewed within the time that it is cut to. What is locked has
+// its turn a minute later.
 const (
 	sqlDueAhead = `
+WITH found AS MATERIALIZED (
+     SELECT i.policy, i.object_id
+       FROM reconcile_items i
+       JOIN unnest($1::TEXT[], $2::INT8[]) AS p (policy, longest) ON i.policy = p.policy
+      WHERE i.due_at > statement_timestamp() + p.longest * INTERVAL '1 millisecond'
+        AND (i.failures = 0 OR i.due_at > statement_timestamp() + $3::INT8 * INTERVAL '1 millisecond')
+        FOR UPDATE OF i SKIP LOCKED)
 UPDATE reconcile_items
    SET due_at = statement_timestamp()
-  FROM unnest($1::TEXT[], $2::INT8[]) AS p (policy, longest)
- WHERE reconcile_items.policy = p.policy AND reconcile_items.due_at > statement_timestamp() + p.longest * INTERVAL '1 millisecond'
-   AND (reconcile_items.failures = 0 OR reconcile_items.due_at > statement_timestamp() + $3::INT8 * INTERVAL '1 millisecond')`
+  FROM found f
+ WHERE reconcile_items.policy = f.policy AND reconcile_items.object_id = f.object_id`
 
 	sqlLeasesAhead = `
+WITH found AS MATERIALIZED (
+     SELECT i.policy, i.object_id
+       FROM reconcile_items i
+      WHERE i.lease_until > statement_timestamp() + INTERVAL '10 minutes'
+        FOR UPDATE SKIP LOCKED)
 UPDATE reconcile_items
    SET lease_until = statement_timestamp() + $1::INT8 * INTERVAL '1 millisecond'
- WHERE lease_until > statement_timestamp() + INTERVAL '10 minutes'`
+  FROM found f
+ WHERE reconcile_items.policy = f.policy AND reconcile_items.object_id = f.object_id`
 )

@@ -316,6 +316,13 @@ func (r *Reconciler) renewOnce(ctx context.Context) {
 	defer cancel()
 	var kept []key
 	err := r.db.InTx(within, func(tx *db.Tx) (err error) {
+		keys := make([]key, len(policies))
+		for i := range keys {
+			keys[i] = key{policies[i], objects[i]}
+		}
+		if err := lock(within, tx, keys); err != nil {
+			return err
+		}
 		kept, err = db.Collect[key](within, tx.Reader, sqlRenew, policies, objects, numbers, r.cfg.Holder, r.cfg.Lease.Milliseconds())
 		return err
 	})

@@ -28,7 +28,8 @@ const (
 type bench struct {
 	*testing.T
 	db    *db.DB
-	plain *db.DB        // takes statements that are no part of the program
+	plain *db.DB // takes statements that are no part of the program
+	open  func(...db.Option) *db.DB
 	lease time.Duration // of reconcilers; testLease if zero
 
 	mu   sync.Mutex
@@ -51,7 +52,7 @@ func setup(t *testing.T, objects int) *bench {
 	if testkit.Twice() {
 		d.TryTwice()
 	}
-	b := &bench{T: t, db: d, plain: plain, runs: map[uuid.UUID]int{}}
+	b := &bench{T: t, db: d, plain: plain, open: open, runs: map[uuid.UUID]int{}}
 	for range objects {
 		b.ids = append(b.ids, uuid.New())
 	}

@@ -39,27 +39,52 @@ func (r *Registry) wakeTouched(ctx context.Context, tx *db.Tx) error {
 	return wake(ctx, tx, moving, woken)
 }
 
-// wake takes items in one order, so that two transactions don't wait for each
-// other: those with deadlines by policy and object, then the others.
+// wake takes items by policy and object, as everything here does that takes several (sqlLock), so that no two transactions wait
+// for each other.
 func wake(ctx context.Context, tx *db.Tx, moving map[*Policy][]uuid.UUID, woken []key) error {
 	if len(moving)+len(woken) == 0 {
 		return nil
 	}
+	slices.SortFunc(woken, compareKeys)
+	woken = slices.Compact(woken)
 	var b db.Batch
 	for _, p := range slices.SortedFunc(maps.Keys(moving), func(a, b *Policy) int { return cmp.Compare(a.Name, b.Name) }) {
+		before, _ := slices.BinarySearchFunc(woken, key{p.Name, uuid.Nil}, compareKeys)
+		queueWake(&b, woken[:before])
+		woken = woken[before:]
 		p.deadlines.due(&b, moving[p])
 	}
-	if len(woken) > 0 {
-		slices.SortFunc(woken, compareKeys)
-		woken = slices.Compact(woken)
-		policies, objects := make([]string, len(woken)), make([]uuid.UUID, len(woken))
-		for i, k := range woken {
-			policies[i], objects[i] = k.Policy, k.ObjectID
-		}
-		b.Queue(sqlWake, policies, objects)
-	}
+	queueWake(&b, woken)
 	if err := tx.Send(ctx, &b); err != nil {
 		return fmt.Errorf("make policies due: %w", err)
+	}
+	return nil
+}
+
+func queueWake(b *db.Batch, keys []key) {
+	if len(keys) > 0 {
+		policies, objects := columns(keys)
+		b.Queue(sqlWake, policies, objects)
+	}
+}
+
+func columns(keys []key) (policies []string, objects []uuid.UUID) {
+	policies, objects = make([]string, len(keys)), make([]uuid.UUID, len(keys))
+	for i, k := range keys {
+		policies[i], objects[i] = k.Policy, k.ObjectID
+	}
+	return policies, objects
+}
+
+// lock takes the items of keys in the one order.
+func lock(ctx context.Context, tx *db.Tx, keys []key) error {
+	if len(keys) < 2 {
+		return nil // the statement that writes takes it
+	}
+	slices.SortFunc(keys, compareKeys)
+	policies, objects := columns(keys)
+	if _, err := tx.Exec(ctx, sqlLock, policies, objects); err != nil {
+		return fmt.Errorf("lock items: %w", err)
 	}
 	return nil
 }
