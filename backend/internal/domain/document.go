@@ -83,18 +83,27 @@ change of the job itself. A job of a host concerns all of its units that can tak
 		default:
 			b.WriteString(". After a failure it is retried.\n\n")
 		}
-		if j.Start == (Effect{}) {
+		if len(j.Start) == 0 {
 			b.WriteString("It changes no state.\n\n")
 			continue
 		}
-		b.WriteString("| | host | units | replaced units | allocation | address | plan |\n|---|---|---|---|---|---|---|\n")
+		b.WriteString("| |")
+		for _, p := range Parts {
+			fmt.Fprintf(&b, " %s |", p.Part)
+		}
+		b.WriteString("\n|---|" + strings.Repeat("---|", len(Parts)) + "\n")
 		for _, m := range []struct {
 			name string
 			e    Effect
 		}{{"start", j.Start}, {"success", j.Success}, {"failure", j.Failure}, {"waits", j.Waits}, {"withdrawn", j.Withdrawn}} {
-			if m.e != (Effect{}) {
-				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", m.name, code(m.e.Host), code(m.e.Unit), code(m.e.Replaced), code(m.e.Allocation), code(m.e.Address), code(m.e.Plan))
+			if len(m.e) == 0 {
+				continue
 			}
+			fmt.Fprintf(&b, "| %s |", m.name)
+			for _, p := range Parts {
+				fmt.Fprintf(&b, " %s |", code(m.e.On(p.Part)))
+			}
+			b.WriteString("\n")
 		}
 		b.WriteString("\n")
 	}

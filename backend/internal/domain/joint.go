@@ -20,17 +20,6 @@ const (
 	KindPlan              JobKind = "plan"
 )
 
-// Effect is what one moment of a job means for every object it touches, at
-// once and in one transaction. An empty event leaves that object alone.
-type Effect struct {
-	Host       Event
-	Unit       Event // of every unit that the job names
-	Replaced   Event // of the units of its host that a new layout replaces
-	Allocation Event
-	Address    Event
-	Plan       Event
-}
-
 // Joint is one row of the joint table.
 type Joint struct {
 	Kind     JobKind
@@ -59,10 +48,10 @@ var JointTable = []Joint{
 	{
 		Kind: KindHostProbe, Playbook: "host_probe", Steps: []string{"host_key", "probe"}, ReadOnly: true,
 		Means:   "reads the facts of a host; changes nothing on the host",
-		Start:   Effect{Host: ProbeRequested},
-		Success: Effect{Host: ProbeSucceeded},
-		Failure: Effect{Host: ProbeFailed},
-		Waits:   Effect{Host: HostKeyUnknown},
+		Start:   Effect{{OfHost, ProbeRequested}},
+		Success: Effect{{OfHost, ProbeSucceeded}},
+		Failure: Effect{{OfHost, ProbeFailed}},
+		Waits:   Effect{{OfHost, HostKeyUnknown}},
 	},
 	// It is asked for only of hosts whose state a probe leaves as it is, and each
 	// of them is told of by itself.
@@ -77,9 +66,9 @@ var JointTable = []Joint{
 	{
 		Kind: KindHostInitialize, Playbook: "host_initialize", Steps: []string{"bootstrap", "initialize"},
 		Means:   "installs packages, creates the volumes of units and confines the system to its own CPUs",
-		Start:   Effect{Host: InitializeRequested, Unit: PrepareRequested},
-		Success: Effect{Host: InitializeSucceeded, Unit: PrepareSucceeded},
-		Failure: Effect{Host: InitializeFailed, Unit: PrepareFailed},
+		Start:   Effect{{OfHost, InitializeRequested}, {OfUnit, PrepareRequested}},
+		Success: Effect{{OfHost, InitializeSucceeded}, {OfUnit, PrepareSucceeded}},
+		Failure: Effect{{OfHost, InitializeFailed}, {OfUnit, PrepareFailed}},
 		GiveUp:  KindHostDecommission,
 	},
 	// Which units a layout replaces is settled once, when it is asked for: they
@@ -88,35 +77,35 @@ var JointTable = []Joint{
 	{
 		Kind: KindHostRelayout, Playbook: "host_initialize", Steps: []string{"bootstrap", "relayout"},
 		Means:   "changes the layout of the free part of a host; units in use stay as they are",
-		Start:   Effect{Host: InitializeRequested, Unit: PrepareRequested},
-		Success: Effect{Host: InitializeSucceeded, Unit: PrepareSucceeded, Replaced: ReplaceSucceeded},
-		Failure: Effect{Host: InitializeFailed, Unit: PrepareFailed, Replaced: ReplaceFailed},
+		Start:   Effect{{OfHost, InitializeRequested}, {OfUnit, PrepareRequested}},
+		Success: Effect{{OfHost, InitializeSucceeded}, {OfUnit, PrepareSucceeded}, {OfReplaced, ReplaceSucceeded}},
+		Failure: Effect{{OfHost, InitializeFailed}, {OfUnit, PrepareFailed}, {OfReplaced, ReplaceFailed}},
 		GiveUp:  KindHostRelayout,
 	},
 	{
 		Kind: KindHostDecommission, Playbook: "host_decommission", Steps: []string{"decommission"}, Unfences: true,
 		Means:   "removes everything of Kloigos from a host",
-		Start:   Effect{Host: DecommissionRequested, Unit: RemoveRequested},
-		Success: Effect{Host: DecommissionSucceeded, Unit: RemoveSucceeded},
-		Failure: Effect{Host: DecommissionFailed, Unit: RemoveFailed},
+		Start:   Effect{{OfHost, DecommissionRequested}, {OfUnit, RemoveRequested}},
+		Success: Effect{{OfHost, DecommissionSucceeded}, {OfUnit, RemoveSucceeded}},
+		Failure: Effect{{OfHost, DecommissionFailed}, {OfUnit, RemoveFailed}},
 	},
 	{
 		Kind: KindUnitAllocate, Playbook: "unit_allocate", Steps: []string{"allocate"},
 		Means:   "sets up a unit for its tenant: user, limits, address, SSH keys",
-		Start:   Effect{Unit: AllocateRequested, Allocation: AllocateRequested, Address: AllocateRequested},
-		Success: Effect{Unit: AllocateSucceeded, Allocation: AllocateSucceeded, Address: AllocateSucceeded},
-		Failure: Effect{Unit: AllocateFailed, Allocation: AllocateFailed, Address: AllocateFailed},
+		Start:   Effect{{OfUnit, AllocateRequested}, {OfAllocation, AllocateRequested}, {OfAddress, AllocateRequested}},
+		Success: Effect{{OfUnit, AllocateSucceeded}, {OfAllocation, AllocateSucceeded}, {OfAddress, AllocateSucceeded}},
+		Failure: Effect{{OfUnit, AllocateFailed}, {OfAllocation, AllocateFailed}, {OfAddress, AllocateFailed}},
 		GiveUp:  KindUnitDeallocate,
 		// Nothing was set up, so nothing has to be cleaned and no person to decide.
-		Withdrawn: Effect{Unit: AllocateWithdrawn, Allocation: AllocateWithdrawn, Address: AllocateWithdrawn},
+		Withdrawn: Effect{{OfUnit, AllocateWithdrawn}, {OfAllocation, AllocateWithdrawn}, {OfAddress, AllocateWithdrawn}},
 	},
 	{
 		Kind: KindUnitDeallocate, Playbook: "unit_deallocate", Steps: []string{"deallocate"},
 		Means:     "ends all processes in a unit, removes its tenant and wipes its volume",
-		Start:     Effect{Unit: DeallocateRequested, Allocation: DeallocateRequested, Address: DeallocateRequested},
-		Success:   Effect{Unit: DeallocateSucceeded, Allocation: DeallocateSucceeded, Address: DeallocateSucceeded},
-		Failure:   Effect{Unit: DeallocateFailed, Allocation: DeallocateFailed, Address: DeallocateFailed},
-		Withdrawn: Effect{Unit: DeallocateWithdrawn, Allocation: DeallocateWithdrawn, Address: DeallocateWithdrawn},
+		Start:     Effect{{OfUnit, DeallocateRequested}, {OfAllocation, DeallocateRequested}, {OfAddress, DeallocateRequested}},
+		Success:   Effect{{OfUnit, DeallocateSucceeded}, {OfAllocation, DeallocateSucceeded}, {OfAddress, DeallocateSucceeded}},
+		Failure:   Effect{{OfUnit, DeallocateFailed}, {OfAllocation, DeallocateFailed}, {OfAddress, DeallocateFailed}},
+		Withdrawn: Effect{{OfUnit, DeallocateWithdrawn}, {OfAllocation, DeallocateWithdrawn}, {OfAddress, DeallocateWithdrawn}},
 	},
 	{
 		Kind: KindAllocationKeys, Playbook: "unit_allocate", Steps: []string{"allocate"},
@@ -130,9 +119,9 @@ var JointTable = []Joint{
 	{
 		Kind: KindPlan, Steps: []string{"check"}, Checks: true,
 		Means:   "checks what an action would change on a host; changes nothing on it",
-		Start:   Effect{Plan: CheckRequested},
-		Success: Effect{Plan: CheckSucceeded},
-		Failure: Effect{Plan: CheckFailed},
+		Start:   Effect{{OfPlan, CheckRequested}},
+		Success: Effect{{OfPlan, CheckSucceeded}},
+		Failure: Effect{{OfPlan, CheckFailed}},
 	},
 }
 

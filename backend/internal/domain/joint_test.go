@@ -28,12 +28,18 @@ func TestJointTableNamesWhatIsThere(t *testing.T) {
 			t.Errorf("%s: give-up %q is no kind", j.Kind, j.GiveUp)
 		}
 		for moment, e := range map[string]domain.Effect{"start": j.Start, "success": j.Success, "failure": j.Failure, "waits": j.Waits, "withdrawn": j.Withdrawn} {
-			if e.Replaced != "" && e.Replaced != domain.ReplaceSucceeded && e.Replaced != domain.ReplaceFailed {
-				t.Errorf("%s: %s is no end of a replaced unit", j.Kind, e.Replaced)
+			if on := e.On(domain.OfReplaced); on != "" && on != domain.ReplaceSucceeded && on != domain.ReplaceFailed {
+				t.Errorf("%s: %s is no end of a replaced unit", j.Kind, on)
 			}
-			for noun, on := range map[string]domain.Event{"host": e.Host, "unit": e.Unit, "allocation": e.Allocation, "address": e.Address, "plan": e.Plan} {
-				if on != "" && !slices.ContainsFunc(byNoun[noun].moves, func(m domain.Transition[string]) bool { return m.On == on }) {
-					t.Errorf("%s: no %s ever takes %s %q", j.Kind, noun, moment, on)
+			last := -1
+			for _, x := range e {
+				place := slices.IndexFunc(domain.Parts, func(p domain.PartInfo) bool { return p.Part == x.Of })
+				if place <= last {
+					t.Errorf("%s: %s is not in the order of the parts, or twice, in %s", j.Kind, x.Of, moment)
+				}
+				last = place
+				if !slices.ContainsFunc(byNoun[x.Of.Info().Noun].moves, func(m domain.Transition[string]) bool { return m.On == x.On }) {
+					t.Errorf("%s: no %s ever takes %s %q", j.Kind, x.Of, moment, x.On)
 				}
 			}
 		}
@@ -56,35 +62,30 @@ func TestEndsFollowFromStarts(t *testing.T) {
 	}
 	rows := 0
 	for _, j := range domain.JointTable {
-		for _, of := range []struct {
-			noun                           string
-			start, success, failure, waits domain.Event
-		}{
-			{"host", j.Start.Host, j.Success.Host, j.Failure.Host, j.Waits.Host},
-			{"unit", j.Start.Unit, j.Success.Unit, j.Failure.Unit, j.Waits.Unit},
-			{"allocation", j.Start.Allocation, j.Success.Allocation, j.Failure.Allocation, j.Waits.Allocation},
-			{"address", j.Start.Address, j.Success.Address, j.Failure.Address, j.Waits.Address},
-			{"plan", j.Start.Plan, j.Success.Plan, j.Failure.Plan, j.Waits.Plan},
-		} {
-			l := byNoun[of.noun]
+		for _, p := range domain.Parts {
+			if p.Part == domain.OfReplaced { // begun by the layout that replaces it
+				continue
+			}
+			start, success, failure, waits := j.Start.On(p.Part), j.Success.On(p.Part), j.Failure.On(p.Part), j.Waits.On(p.Part)
+			l := byNoun[p.Noun]
 			for _, s := range l.states {
-				during := l.next(s.State, of.start)
-				if of.start == "" || during == "" {
+				during := l.next(s.State, start)
+				if start == "" || during == "" {
 					continue
 				}
 				rows++
-				for _, end := range []domain.Event{of.success, of.failure} {
+				for _, end := range []domain.Event{success, failure} {
 					if l.next(during, end) == "" {
-						t.Errorf("%s: a %s that was %s is %s, which does not take %q", j.Kind, of.noun, s.State, during, end)
+						t.Errorf("%s: a %s that was %s is %s, which does not take %q", j.Kind, p.Part, s.State, during, end)
 					}
 				}
 				// A host whose key is known never waits for one.
-				if of.waits != "" && !keyKnown(s.State) && l.next(during, of.waits) == "" {
-					t.Errorf("%s: a %s that was %s can't wait", j.Kind, of.noun, s.State)
+				if waits != "" && !keyKnown(s.State) && l.next(during, waits) == "" {
+					t.Errorf("%s: a %s that was %s can't wait", j.Kind, p.Part, s.State)
 				}
 			}
-			if (of.start == "") != (of.success == "") || (of.start == "") != (of.failure == "") {
-				t.Errorf("%s: %s is moved by some of the moments only", j.Kind, of.noun)
+			if (start == "") != (success == "") || (start == "") != (failure == "") {
+				t.Errorf("%s: %s is moved by some of the moments only", j.Kind, p.Part)
 			}
 		}
 	}
@@ -103,11 +104,10 @@ func TestPlansMoveNothingElse(t *testing.T) {
 			t.Errorf("%s: either it reads, or it checks, or it changes the host", j.Kind)
 		}
 		for _, e := range []domain.Effect{j.Start, j.Success, j.Failure, j.Waits, j.Withdrawn} {
-			only := domain.Effect{Plan: e.Plan}
-			if j.Several && (e != domain.Effect{} || !j.ReadOnly) {
+			if j.Several && (len(e) > 0 || !j.ReadOnly) {
 				t.Errorf("%s has several hosts, and no lock of any: %+v", j.Kind, e)
 			}
-			if j.Checks && e != only || !j.Checks && e.Plan != "" {
+			if ofPlan := e.On(domain.OfPlan) != ""; j.Checks && (len(e) > 1 || len(e) == 1 && !ofPlan) || !j.Checks && ofPlan {
 				t.Errorf("%s: %+v", j.Kind, e)
 			}
 		}
@@ -165,42 +165,42 @@ type explorer struct{ host, unit, alloc, addr life }
 
 // apply is what the store does with an effect; "" if something does not take it.
 func (x explorer) apply(w world, e domain.Effect, wholeHost bool) (world, string) {
-	if e.Host != "" {
-		to := x.host.next(w.host, e.Host)
+	if on := e.On(domain.OfHost); on != "" {
+		to := x.host.next(w.host, on)
 		if to == "" {
-			return w, fmt.Sprintf("host %s does not take %s", w.host, e.Host)
+			return w, fmt.Sprintf("host %s does not take %s", w.host, on)
 		}
 		w.host = to
 	}
-	if e.Unit != "" {
-		to := x.unit.next(w.unit, e.Unit)
+	if on := e.On(domain.OfUnit); on != "" {
+		to := x.unit.next(w.unit, on)
 		switch {
 		case to != "":
 			w.unit = to
 		case !wholeHost:
-			return w, fmt.Sprintf("unit %s does not take %s", w.unit, e.Unit)
-		case e.Unit == domain.RemoveRequested && w.unit != "" && w.unit != "removed":
+			return w, fmt.Sprintf("unit %s does not take %s", w.unit, on)
+		case on == domain.RemoveRequested && w.unit != "" && w.unit != "removed":
 			return w, "unit in use"
 		}
 	}
-	if e.Replaced != "" && w.old != "" {
-		to := x.unit.next(w.old, e.Replaced)
+	if on := e.On(domain.OfReplaced); on != "" && w.old != "" {
+		to := x.unit.next(w.old, on)
 		if to == "" {
-			return w, fmt.Sprintf("replaced unit %s does not take %s", w.old, e.Replaced)
+			return w, fmt.Sprintf("replaced unit %s does not take %s", w.old, on)
 		}
 		w.old = remembered(to)
 	}
-	if e.Allocation != "" {
-		to := x.alloc.next(w.alloc, e.Allocation)
+	if on := e.On(domain.OfAllocation); on != "" {
+		to := x.alloc.next(w.alloc, on)
 		if to == "" {
-			return w, fmt.Sprintf("allocation %s does not take %s", w.alloc, e.Allocation)
+			return w, fmt.Sprintf("allocation %s does not take %s", w.alloc, on)
 		}
 		w.alloc = to
 	}
-	if e.Address != "" {
-		to := x.addr.next(w.addr, e.Address)
+	if on := e.On(domain.OfAddress); on != "" {
+		to := x.addr.next(w.addr, on)
 		if to == "" {
-			return w, fmt.Sprintf("address %s does not take %s", w.addr, e.Address)
+			return w, fmt.Sprintf("address %s does not take %s", w.addr, on)
 		}
 		w.addr = to
 	}
@@ -233,8 +233,8 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 		if j.Kind == domain.KindAllocationNetwork { // asked for and ended as allocation_keys, which stands for both
 			continue
 		}
-		wholeHost := j.Start.Host != ""
-		aboutUnit := j.Start.Allocation != "" || j.Kind == domain.KindAllocationKeys
+		wholeHost := j.Start.On(domain.OfHost) != ""
+		aboutUnit := j.Start.On(domain.OfAllocation) != "" || j.Kind == domain.KindAllocationKeys
 		n := 0
 		for _, k := range active {
 			if k == string(j.Kind) {
@@ -302,7 +302,7 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 			end("success", j.Success)
 		}
 		end("failure", j.Failure)
-		if j.Withdrawn != (domain.Effect{}) {
+		if len(j.Withdrawn) > 0 {
 			end("withdrawn", j.Withdrawn)
 		}
 		if j.Kind == domain.KindHostProbe && !w.key {
@@ -347,7 +347,7 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 		lost.host, lost.jobs = to, ""
 		if !ended(w.alloc) {
 			var why string
-			if lost, why = x.apply(lost, domain.Effect{Allocation: domain.DeclaredLost, Address: domain.DeclaredLost}, false); why != "" {
+			if lost, why = x.apply(lost, domain.Effect{{Of: domain.OfAllocation, On: domain.DeclaredLost}, {Of: domain.OfAddress, On: domain.DeclaredLost}}, false); why != "" {
 				holes = append(holes, "declared lost: "+why)
 			}
 		}

@@ -135,10 +135,9 @@ func endsOfJobs() map[string]map[string]map[domain.Event]bool {
 			if all[outcome] == nil {
 				all[outcome] = map[string]map[domain.Event]bool{"host": {}, "unit": {}, "allocation": {}, "address": {}, "plan": {}}
 			}
-			for noun, on := range map[string]domain.Event{"host": e.Host, "unit": e.Unit, "allocation": e.Allocation, "address": e.Address, "plan": e.Plan} {
-				all[outcome][noun][on] = true
+			for _, x := range e {
+				all[outcome][x.Of.Info().Noun][x.On] = true
 			}
-			all[outcome]["unit"][e.Replaced] = true
 		}
 	}
 	return all

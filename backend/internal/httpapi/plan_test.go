@@ -23,9 +23,9 @@ func (b *backend) checked(p api.Plan, changes ...domain.PlanChange) {
 		if err != nil {
 			return err
 		}
-		of := inputs.About{Kind: row.Kind, Subject: job.Subject{HostID: row.HostID}, Proposal: row.Proposal}
+		of := inputs.About{Kind: row.Kind, Subject: job.Subject{domain.OfHost: row.HostID}, Proposal: row.Proposal}
 		if row.UnitID != nil {
-			of.Subject.UnitID, of.Subject.AllocationID = *row.UnitID, *row.AllocationID
+			of.Subject[domain.OfUnit], of.Subject[domain.OfAllocation] = *row.UnitID, *row.AllocationID
 		}
 		rows, err := inputs.Load(b.t.Context(), tx.Reads, of)
 		if err != nil {

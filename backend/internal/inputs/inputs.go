@@ -66,14 +66,14 @@ type About struct {
 func Load(ctx context.Context, r store.Reads, about About) (rows Rows, err error) {
 	s := about.Subject
 	rows = Rows{Kind: about.Kind, Refence: about.Refence}
-	if rows.Host, err = r.Host(ctx, s.HostID); err != nil {
+	if rows.Host, err = r.Host(ctx, s[domain.OfHost]); err != nil {
 		return Rows{}, fmt.Errorf("load host: %w", err)
 	}
-	if rows.Runs, err = r.Runs(ctx, s.HostID, s.UnitID, about.Job); err != nil {
+	if rows.Runs, err = r.Runs(ctx, s[domain.OfHost], s[domain.OfUnit], about.Job); err != nil {
 		return Rows{}, fmt.Errorf("count runs: %w", err)
 	}
-	if s.UnitID == uuid.Nil {
-		if rows.Units, err = r.UnitsOfHost(ctx, s.HostID); err != nil {
+	if s[domain.OfUnit] == uuid.Nil {
+		if rows.Units, err = r.UnitsOfHost(ctx, s[domain.OfHost]); err != nil {
 			return Rows{}, fmt.Errorf("load units: %w", err)
 		}
 		if rows.Kind == domain.KindHostRelayout {
@@ -81,18 +81,18 @@ func Load(ctx context.Context, r store.Reads, about About) (rows Rows, err error
 		}
 		return rows, nil
 	}
-	if rows.Unit, err = r.Unit(ctx, s.UnitID); err != nil {
+	if rows.Unit, err = r.Unit(ctx, s[domain.OfUnit]); err != nil {
 		return Rows{}, fmt.Errorf("load unit: %w", err)
 	}
 	if about.Proposal == nil {
-		if rows.Allocation, err = r.Allocation(ctx, s.AllocationID); err != nil {
+		if rows.Allocation, err = r.Allocation(ctx, s[domain.OfAllocation]); err != nil {
 			return Rows{}, fmt.Errorf("load allocation: %w", err)
 		}
 		return rows, nil
 	}
 	p := about.Proposal
 	rows.Allocation = store.Allocation{
-		ID: s.AllocationID, UnitID: s.UnitID, HostID: s.HostID, LoginUser: p.LoginUser, UID: p.UID, Address: p.Address, Network: p.Network, UnitNetwork: cmp.Or(p.UnitNetwork, domain.NetworkOfHost),
+		ID: s[domain.OfAllocation], UnitID: s[domain.OfUnit], HostID: s[domain.OfHost], LoginUser: p.LoginUser, UID: p.UID, Address: p.Address, Network: p.Network, UnitNetwork: cmp.Or(p.UnitNetwork, domain.NetworkOfHost),
 		SSHKeys: p.SSHKeys,
 	}
 	return rows, nil

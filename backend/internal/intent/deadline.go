@@ -30,9 +30,8 @@ func (in *Intents) InFlight() []reconcile.Deadlines {
 
 // ending is how the objects of a noun end whose job is gone.
 type ending struct {
-	// takes gives the part of a job's failure that leads an object out of a state; empty if none does.
-	takes func(state string, failure domain.Effect) domain.Effect
-	whole bool // what belongs to the object takes the job's failure too
+	parts []domain.Part // that such objects can be of a job
+	whole bool          // what belongs to the object takes the job's failure too
 	load  func(ctx context.Context, tx *store.Tx, id uuid.UUID) (ended, error)
 }
 
@@ -45,33 +44,21 @@ type ended struct {
 
 var endings = map[string]ending{
 	domain.HostLifecycle.Noun: {
-		whole: true,
-		takes: func(state string, failure domain.Effect) domain.Effect {
-			return domain.Effect{Host: leaves(domain.HostLifecycle, state, failure.Host)}
-		},
+		parts: []domain.Part{domain.OfHost}, whole: true,
 		load: func(ctx context.Context, tx *store.Tx, id uuid.UUID) (ended, error) {
 			h, err := tx.Host(ctx, id)
-			return ended{job.Subject{HostID: id}, h.WorkspaceID, h.Name}, err
+			return ended{job.Subject{domain.OfHost: id}, h.WorkspaceID, h.Name}, err
 		},
 	},
 	domain.AllocationLifecycle.Noun: {
-		whole: true,
-		takes: func(state string, failure domain.Effect) domain.Effect {
-			return domain.Effect{Allocation: leaves(domain.AllocationLifecycle, state, failure.Allocation)}
-		},
+		parts: []domain.Part{domain.OfAllocation}, whole: true,
 		load: func(ctx context.Context, tx *store.Tx, id uuid.UUID) (ended, error) {
 			a, err := tx.Allocation(ctx, id)
-			return ended{job.Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: id}, a.WorkspaceID, a.LoginUser}, err
+			return ended{job.Subject{domain.OfHost: a.HostID, domain.OfUnit: a.UnitID, domain.OfAllocation: id}, a.WorkspaceID, a.LoginUser}, err
 		},
 	},
 	domain.UnitLifecycle.Noun: {
-		takes: func(state string, failure domain.Effect) domain.Effect {
-			on := leaves(domain.UnitLifecycle, state, failure.Unit)
-			if on == "" {
-				on = leaves(domain.UnitLifecycle, state, failure.Replaced)
-			}
-			return domain.Effect{Unit: on}
-		},
+		parts: []domain.Part{domain.OfUnit, domain.OfReplaced},
 		load: func(ctx context.Context, tx *store.Tx, id uuid.UUID) (ended, error) {
 			with, err := tx.UnitMovesWith(ctx, id)
 			if err == nil && with {
@@ -81,31 +68,21 @@ var endings = map[string]ending{
 				return ended{}, err
 			}
 			u, err := tx.Unit(ctx, id)
-			return ended{job.Subject{HostID: u.HostID, UnitID: id}, u.WorkspaceID, u.Name}, err
+			return ended{job.Subject{domain.OfHost: u.HostID, domain.OfUnit: id}, u.WorkspaceID, u.Name}, err
 		},
 	},
 	domain.PlanLifecycle.Noun: {
-		takes: func(state string, failure domain.Effect) domain.Effect {
-			return domain.Effect{Plan: leaves(domain.PlanLifecycle, state, failure.Plan)}
-		},
+		parts: []domain.Part{domain.OfPlan},
 		load: func(ctx context.Context, tx *store.Tx, id uuid.UUID) (ended, error) {
 			p, err := tx.Plan(ctx, id)
-			return ended{job.Subject{HostID: p.HostID, PlanID: id}, p.WorkspaceID, p.Action}, err
+			return ended{job.Subject{domain.OfHost: p.HostID, domain.OfPlan: id}, p.WorkspaceID, p.Action}, err
 		},
 	},
-}
-
-// leaves is the event if it leads an object out of the state, else none.
-func leaves[S ~string](l domain.Lifecycle[S], state string, on domain.Event) domain.Event {
-	if to, err := l.Next(S(state), on); on == "" || err != nil || string(to) == state {
-		return ""
-	}
-	return on
 }
 
 func (n ending) end(ctx context.Context, tx *store.Tx, e reconcile.Ending) error {
 	effect := n.effect(e.State, e.Alone)
-	if effect == (domain.Effect{}) {
+	if len(effect) == 0 {
 		return errors.New("no job's failure ends that")
 	}
 	o, err := n.load(ctx, tx, e.ID)
@@ -124,14 +101,16 @@ func (n ending) end(ctx context.Context, tx *store.Tx, e reconcile.Ending) error
 // effect is the failure in the joint table that an object in its state takes, for all that it is about or for the object alone.
 func (n ending) effect(state string, alone bool) domain.Effect {
 	for _, j := range domain.JointTable {
-		part := n.takes(state, j.Failure)
-		switch {
-		case part == (domain.Effect{}):
-		case n.whole && !alone:
-			return j.Failure
-		default:
-			return part
+		for _, p := range n.parts {
+			on := j.Failure.On(p)
+			switch {
+			case !p.Leaves(state, on):
+			case n.whole && !alone:
+				return j.Failure
+			default: // a unit that is replaced ends as that one unit
+				return domain.Effect{{Of: n.parts[0], On: on}}
+			}
 		}
 	}
-	return domain.Effect{}
+	return nil
 }

@@ -361,9 +361,9 @@ func (in *Intents) DeclareHostLost(ctx context.Context, call Call, id uuid.UUID,
 		if err != nil {
 			return err
 		}
-		lost := domain.Effect{Allocation: domain.DeclaredLost, Address: domain.DeclaredLost}
+		lost := domain.Effect{{Of: domain.OfAllocation, On: domain.DeclaredLost}, {Of: domain.OfAddress, On: domain.DeclaredLost}}
 		for _, a := range live {
-			if err := tx.Apply(ctx, lost, job.Subject{AllocationID: a.ID}, "its host was declared lost"); err != nil {
+			if err := tx.Apply(ctx, lost, job.Subject{domain.OfAllocation: a.ID}, "its host was declared lost"); err != nil {
 				return err
 			}
 			if err := tellTenant(ctx, tx, call, a); err != nil {

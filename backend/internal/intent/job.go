@@ -51,7 +51,7 @@ func (in *Intents) RetryJobFrom(ctx context.Context, call Call, id uuid.UUID, us
 			return domain.Conflictf("plan_version", "a plan belongs to one version of the playbook; create another plan")
 		}
 		if useDefaultPlaybook {
-			if version, err = presentVersion(ctx, tx, joint.Playbook, j.Subject().HostID); err != nil {
+			if version, err = presentVersion(ctx, tx, joint.Playbook, j.Subject()[domain.OfHost]); err != nil {
 				return err
 			}
 		}
@@ -227,8 +227,8 @@ func someAreLeft(ctx context.Context, tx *store.Tx, j store.Job) error {
 // asItFailed makes sure that what a job changes is still where its failure left
 // it: whatever was asked for since is not done again, or undone, by an old job.
 func asItFailed(ctx context.Context, tx *store.Tx, j store.Job, joint domain.Joint) error {
-	if on := joint.Failure.Host; on != "" && joint.Changes() {
-		h, err := tx.Host(ctx, j.Subject().HostID)
+	if on := joint.Failure.On(domain.OfHost); on != "" && joint.Changes() {
+		h, err := tx.Host(ctx, j.Subject()[domain.OfHost])
 		if err != nil {
 			return fmt.Errorf("load host: %w", err)
 		}
@@ -243,8 +243,8 @@ func asItFailed(ctx context.Context, tx *store.Tx, j store.Job, joint domain.Joi
 			return domain.Conflictf("job_superseded", "another job has changed its host since; this job has nothing left to do or to clean")
 		}
 	}
-	if on := joint.Failure.Allocation; on != "" {
-		a, err := tx.Allocation(ctx, j.Subject().AllocationID)
+	if on := joint.Failure.On(domain.OfAllocation); on != "" {
+		a, err := tx.Allocation(ctx, j.Subject()[domain.OfAllocation])
 		if err != nil {
 			return fmt.Errorf("load allocation: %w", err)
 		}
@@ -285,7 +285,7 @@ func (in *Intents) leaveQueue(ctx context.Context, tx *store.Tx, call Call, j st
 		return in.cfg.Kinds.Cancelled(ctx, tx.Tx, string(j.Kind), j.Objects, hasBegun(j))
 	}
 	if w, ok := withdrawals[j.Kind]; ok {
-		unbegun, err := w.unbegun(tx.Reads, ctx, j.Subject().AllocationID)
+		unbegun, err := w.unbegun(tx.Reads, ctx, j.Subject()[domain.OfAllocation])
 		if err != nil {
 			return err
 		}
@@ -320,7 +320,7 @@ var withdrawals = map[domain.JobKind]withdrawal{
 
 // freeUID lets another allocation have the UID of one that no host ever saw.
 func freeUID(ctx context.Context, tx *store.Tx, _ domain.Actor, j store.Job, told map[string]any) error {
-	a, err := tx.Allocation(ctx, j.Subject().AllocationID)
+	a, err := tx.Allocation(ctx, j.Subject()[domain.OfAllocation])
 	if err != nil {
 		return fmt.Errorf("load allocation: %w", err)
 	}
@@ -331,7 +331,7 @@ func freeUID(ctx context.Context, tx *store.Tx, _ domain.Actor, j store.Job, tol
 // bringKeys has the keys of an allocation brought to its host that a job for them
 // found on its way out: it left that be.
 func bringKeys(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, told map[string]any) error {
-	a, err := tx.Allocation(ctx, j.Subject().AllocationID)
+	a, err := tx.Allocation(ctx, j.Subject()[domain.OfAllocation])
 	if err != nil {
 		return fmt.Errorf("load allocation: %w", err)
 	}
@@ -350,7 +350,7 @@ func (in *Intents) GiveUpJob(ctx context.Context, call Call, id uuid.UUID) (jobI
 			return err
 		}
 		if args.Kind() == domain.KindHostRelayout {
-			jobID, err = in.withdrawLayout(ctx, tx, call, args.Subject().HostID, jobAudit(j, "job.give_up"))
+			jobID, err = in.withdrawLayout(ctx, tx, call, args.Subject()[domain.OfHost], jobAudit(j, "job.give_up"))
 			return err
 		}
 		if err := stillItsOwn(ctx, tx, j); err != nil {
@@ -380,11 +380,11 @@ func cleanUp(j store.Job) (job.Args, error) {
 	switch joint.GiveUp {
 	case domain.KindUnitDeallocate:
 		of := j.Subject()
-		return job.UnitDeallocate{HostID: of.HostID, UnitID: of.UnitID, AllocationID: of.AllocationID}, nil
+		return job.UnitDeallocate{HostID: of[domain.OfHost], UnitID: of[domain.OfUnit], AllocationID: of[domain.OfAllocation]}, nil
 	case domain.KindHostRelayout:
-		return job.HostRelayout{HostID: j.Subject().HostID}, nil
+		return job.HostRelayout{HostID: j.Subject()[domain.OfHost]}, nil
 	case domain.KindHostDecommission:
-		return job.HostDecommission{HostID: j.Subject().HostID}, nil
+		return job.HostDecommission{HostID: j.Subject()[domain.OfHost]}, nil
 	default:
 		return nil, domain.Conflictf("nothing_to_clean", "a job of kind %s leaves nothing to clean; retry it, or leave it", j.Kind)
 	}

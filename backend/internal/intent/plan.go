@@ -61,14 +61,14 @@ func (d *draft) take(ctx context.Context, tx *store.Tx, args job.Args, a store.A
 	d.args, d.audit, d.proposal = args, a, nil
 	s := args.Subject()
 	switch {
-	case s.AllocationID != uuid.Nil:
-		row, err := tx.Allocation(ctx, s.AllocationID) // as the intent would leave it
+	case s[domain.OfAllocation] != uuid.Nil:
+		row, err := tx.Allocation(ctx, s[domain.OfAllocation]) // as the intent would leave it
 		if err != nil {
 			return fmt.Errorf("load allocation: %w", err)
 		}
 		d.proposal = &store.Proposal{LoginUser: row.LoginUser, UID: row.UID, Address: row.Address, Network: row.Network, UnitNetwork: row.UnitNetwork, SSHKeys: row.SSHKeys}
 	case args.Kind() == domain.KindHostRelayout:
-		proposal, err := proposedLayout(ctx, tx, s.HostID)
+		proposal, err := proposedLayout(ctx, tx, s[domain.OfHost])
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (in *Intents) Plan(ctx context.Context, call Call, r PlanRequest, version i
 		return uuid.Nil, uuid.Nil, err
 	}
 	p := store.Plan{
-		ID: uuid.New(), WorkspaceID: d.audit.Workspace, Kind: d.args.Kind(), Action: r.Action, Request: body, HostID: d.args.Subject().HostID,
+		ID: uuid.New(), WorkspaceID: d.audit.Workspace, Kind: d.args.Kind(), Action: r.Action, Request: body, HostID: d.args.Subject()[domain.OfHost],
 		Proposal: d.proposal, JobID: store.NewJobID(), RequestedBy: call.Actor.Name,
 	}
 	err = in.do(ctx, call, func(tx *store.Tx) error { return in.plan(ctx, tx, call, p, d, version) })
@@ -124,20 +124,20 @@ func (in *Intents) Plan(ctx context.Context, call Call, r PlanRequest, version i
 
 func (in *Intents) plan(ctx context.Context, tx *store.Tx, call Call, p store.Plan, d *draft, version int) error {
 	joint, _ := domain.JointOf(p.Kind)
-	v, err := versionFor(ctx, tx, joint.Playbook, version, d.args.Subject().HostID)
+	v, err := versionFor(ctx, tx, joint.Playbook, version, d.args.Subject()[domain.OfHost])
 	if err != nil {
 		return err
 	}
 	p.PlaybookVersionID = v.ID
 	of := d.args.Subject()
-	args := job.Plan{PlanID: p.ID, HostID: of.HostID, UnitID: of.UnitID}
-	if of.UnitID != uuid.Nil {
-		p.UnitID = &of.UnitID
+	args := job.Plan{PlanID: p.ID, HostID: of[domain.OfHost], UnitID: of[domain.OfUnit]}
+	if unit, is := of[domain.OfUnit]; is {
+		p.UnitID = &unit
 	}
-	if of.AllocationID != uuid.Nil {
-		p.AllocationID = &of.AllocationID
+	if allocation, is := of[domain.OfAllocation]; is {
+		p.AllocationID = &allocation
 		if p.Action != domain.ActionAllocate { // else it is not there yet
-			args.AllocationID = of.AllocationID
+			args.AllocationID = allocation
 		}
 	}
 	if err := tx.InsertPlan(ctx, p, call.Actor.ID); err != nil {
@@ -224,7 +224,7 @@ func (in *Intents) bound(ctx context.Context, tx *store.Tx, call Call, workspace
 		return uuid.Nil, err
 	}
 	s := args.Subject()
-	if p.Kind != args.Kind() || p.WorkspaceID != workspace || p.HostID != s.HostID || !same(p.UnitID, s.UnitID) || !same(p.AllocationID, s.AllocationID) {
+	if p.Kind != args.Kind() || p.WorkspaceID != workspace || p.HostID != s[domain.OfHost] || !same(p.UnitID, s[domain.OfUnit]) || !same(p.AllocationID, s[domain.OfAllocation]) {
 		return uuid.Nil, domain.Conflictf("plan_mismatch", "the plan belongs to another object")
 	}
 	stale, err := in.moved(ctx, tx.Reads, p, about(p, nil))
@@ -248,12 +248,12 @@ func same(p *uuid.UUID, id uuid.UUID) bool { return p == nil && id == uuid.Nil |
 
 // about says what a plan is about; with a proposal, as long as it is not taken.
 func about(p store.Plan, proposal *store.Proposal) inputs.About {
-	a := inputs.About{Kind: p.Kind, Subject: job.Subject{HostID: p.HostID}, Refence: p.Action == domain.ActionRefence, Proposal: proposal}
+	a := inputs.About{Kind: p.Kind, Subject: job.Subject{domain.OfHost: p.HostID}, Refence: p.Action == domain.ActionRefence, Proposal: proposal}
 	if p.UnitID != nil {
-		a.Subject.UnitID = *p.UnitID
+		a.Subject[domain.OfUnit] = *p.UnitID
 	}
 	if p.AllocationID != nil {
-		a.Subject.AllocationID = *p.AllocationID
+		a.Subject[domain.OfAllocation] = *p.AllocationID
 	}
 	return a
 }

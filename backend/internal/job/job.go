@@ -4,6 +4,7 @@
 package job
 
 import (
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,13 +28,8 @@ type OfSeveral interface {
 // memory and in the time of one play is bounded by it.
 const MostHosts = 50
 
-// Subject names the objects that a job is about; uuid.Nil where there is none.
-type Subject struct {
-	HostID       uuid.UUID
-	UnitID       uuid.UUID
-	AllocationID uuid.UUID
-	PlanID       uuid.UUID // of a job that checks a plan
-}
+// Subject names the objects that a job is about, by their part in it. An address is known by its allocation.
+type Subject map[domain.Part]uuid.UUID
 
 // HostProbe reads a host's facts.
 type HostProbe struct {
@@ -139,7 +135,7 @@ func (AllocationNetwork) Kind() domain.JobKind { return domain.KindAllocationNet
 func (Plan) Kind() domain.JobKind { return domain.KindPlan }
 
 // Subject implements Args.
-func (a HostProbe) Subject() Subject { return Subject{HostID: a.HostID} }
+func (a HostProbe) Subject() Subject { return Subject{domain.OfHost: a.HostID} }
 
 // Subject implements Args: it is about no one host.
 func (a HostsProbe) Subject() Subject { return Subject{} }
@@ -148,40 +144,42 @@ func (a HostsProbe) Subject() Subject { return Subject{} }
 func (a HostsProbe) Hosts() []uuid.UUID { return a.HostIDs }
 
 // Subject implements Args.
-func (a HostMeasure) Subject() Subject { return Subject{HostID: a.HostID} }
+func (a HostMeasure) Subject() Subject { return Subject{domain.OfHost: a.HostID} }
 
 // Subject implements Args.
-func (a HostInitialize) Subject() Subject { return Subject{HostID: a.HostID} }
+func (a HostInitialize) Subject() Subject { return Subject{domain.OfHost: a.HostID} }
 
 // Subject implements Args.
-func (a HostRelayout) Subject() Subject { return Subject{HostID: a.HostID} }
+func (a HostRelayout) Subject() Subject { return Subject{domain.OfHost: a.HostID} }
 
 // Subject implements Args.
-func (a HostDecommission) Subject() Subject { return Subject{HostID: a.HostID} }
+func (a HostDecommission) Subject() Subject { return Subject{domain.OfHost: a.HostID} }
 
 // Subject implements Args.
 func (a UnitAllocate) Subject() Subject {
-	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID}
+	return Subject{domain.OfHost: a.HostID, domain.OfUnit: a.UnitID, domain.OfAllocation: a.AllocationID}
 }
 
 // Subject implements Args.
 func (a UnitDeallocate) Subject() Subject {
-	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID}
+	return Subject{domain.OfHost: a.HostID, domain.OfUnit: a.UnitID, domain.OfAllocation: a.AllocationID}
 }
 
 // Subject implements Args.
 func (a AllocationKeys) Subject() Subject {
-	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID}
+	return Subject{domain.OfHost: a.HostID, domain.OfUnit: a.UnitID, domain.OfAllocation: a.AllocationID}
 }
 
 // Subject implements Args.
 func (a AllocationNetwork) Subject() Subject {
-	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID}
+	return Subject{domain.OfHost: a.HostID, domain.OfUnit: a.UnitID, domain.OfAllocation: a.AllocationID}
 }
 
 // Subject implements Args.
 func (a Plan) Subject() Subject {
-	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID, PlanID: a.PlanID}
+	s := Subject{domain.OfHost: a.HostID, domain.OfUnit: a.UnitID, domain.OfAllocation: a.AllocationID, domain.OfPlan: a.PlanID}
+	maps.DeleteFunc(s, func(_ domain.Part, id uuid.UUID) bool { return id == uuid.Nil })
+	return s
 }
 
 // Policy is how a kind of job is run: how often it is tried by itself, how

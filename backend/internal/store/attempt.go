@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/kernel/db"
 )
@@ -65,16 +66,16 @@ func (r Reads) Subject(ctx context.Context, of job.Subject) (s Subject, err erro
 }
 
 func askSubject(b *db.Batch, of job.Subject, into *Subject) {
-	if of.HostID != uuid.Nil {
-		db.Ask(b, "load host", &into.Host, sqlHost+" AND h.id = $1", of.HostID)
+	if of[domain.OfHost] != uuid.Nil {
+		db.Ask(b, "load host", &into.Host, sqlHost+" AND h.id = $1", of[domain.OfHost])
 	}
-	if of.UnitID != uuid.Nil {
-		db.Ask(b, "load unit", &into.Unit, sqlUnit+" AND u.id = $1", of.UnitID)
+	if of[domain.OfUnit] != uuid.Nil {
+		db.Ask(b, "load unit", &into.Unit, sqlUnit+" AND u.id = $1", of[domain.OfUnit])
 	}
-	if of.AllocationID != uuid.Nil {
-		db.Ask(b, "load allocation", &into.Allocation, sqlAllocation+" AND a.id = $1", of.AllocationID)
+	if of[domain.OfAllocation] != uuid.Nil {
+		db.Ask(b, "load allocation", &into.Allocation, sqlAllocation+" AND a.id = $1", of[domain.OfAllocation])
 	}
-	if of.PlanID != uuid.Nil {
-		db.Ask(b, "load plan", &into.Plan, sqlPlan+" AND p.id = $2", true, of.PlanID)
+	if of[domain.OfPlan] != uuid.Nil {
+		db.Ask(b, "load plan", &into.Plan, sqlPlan+" AND p.id = $2", true, of[domain.OfPlan])
 	}
 }

@@ -71,13 +71,11 @@ func (j Job) OnSharedHost() bool { return j.HostWorkspace != nil && *j.HostWorks
 // Subject names the objects that the job is about.
 func (j Job) Subject() job.Subject { return subject(j.HostID, j.UnitID, j.AllocationID, j.PlanID) }
 
-func subject(host, unit, allocation, plan *uuid.UUID) (s job.Subject) {
-	for _, p := range []struct {
-		from *uuid.UUID
-		to   *uuid.UUID
-	}{{host, &s.HostID}, {unit, &s.UnitID}, {allocation, &s.AllocationID}, {plan, &s.PlanID}} {
-		if p.from != nil {
-			*p.to = *p.from
+func subject(host, unit, allocation, plan *uuid.UUID) job.Subject {
+	s := job.Subject{}
+	for part, id := range map[domain.Part]*uuid.UUID{domain.OfHost: host, domain.OfUnit: unit, domain.OfAllocation: allocation, domain.OfPlan: plan} {
+		if id != nil {
+			s[part] = *id
 		}
 	}
 	return s
@@ -227,7 +225,7 @@ func (n *newJobs) add(args job.Args) error {
 	}
 	id, policy, subject := NewJobID(), job.PolicyOf(args.Kind()), args.Subject()
 	n.id, n.kind, n.args, n.playbook = append(n.id, id), append(n.kind, string(args.Kind())), append(n.args, string(text)), append(n.playbook, joint.Playbook)
-	n.host, n.unit, n.allocation = append(n.host, orNull(subject.HostID)), append(n.unit, orNull(subject.UnitID)), append(n.allocation, orNull(subject.AllocationID))
+	n.host, n.unit, n.allocation = append(n.host, orNull(subject[domain.OfHost])), append(n.unit, orNull(subject[domain.OfUnit])), append(n.allocation, orNull(subject[domain.OfAllocation]))
 	n.priority, n.seconds = append(n.priority, int64(policy.Priority)), append(n.seconds, int64(policy.Deadline/time.Second))
 	n.maxTries = append(n.maxTries, int64(policy.MaxAttempts))
 	for i, name := range joint.Steps {
@@ -277,7 +275,7 @@ func (tx *Tx) EnqueueBound(ctx context.Context, id uuid.UUID, who domain.Actor, 
 		positions[i] = int32(i)
 	}
 	none := fmt.Errorf("enqueue %s: there is no playbook version %s, or no workspace %s", args.Kind(), version, workspace)
-	err := tx.One(ctx, none, sqlInsertBoundJob, id, workspace, args.Kind(), args, orNull(subject.HostID), orNull(subject.UnitID), orNull(subject.AllocationID),
+	err := tx.One(ctx, none, sqlInsertBoundJob, id, workspace, args.Kind(), args, orNull(subject[domain.OfHost]), orNull(subject[domain.OfUnit]), orNull(subject[domain.OfAllocation]),
 		plan, policy.Priority, int64(policy.Deadline/time.Second), policy.MaxAttempts, who.Name, version, positions, joint.Steps)
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)

@@ -16,62 +16,64 @@ import (
 // bad one. A subject that is no longer in a state that takes its event is a
 // Conflict, and nothing of it is written.
 func (tx *Tx) Apply(ctx context.Context, e domain.Effect, s job.Subject, message string) error {
-	if e.Host != "" {
-		h, err := tx.Host(ctx, s.HostID)
-		if err != nil {
-			return fmt.Errorf("load host: %w", err)
-		}
-		if _, err := tx.MoveHost(ctx, h.ID, h.State, e.Host); err != nil {
+	for _, x := range e {
+		if err := movesOf[x.Of](ctx, tx, x.On, s, message); err != nil {
 			return err
 		}
-	}
-	if e.Unit != "" {
-		if err := tx.applyToUnits(ctx, e.Unit, s, message); err != nil {
-			return err
-		}
-	}
-	if e.Replaced != "" {
-		if _, err := tx.MoveUnitsOfHost(ctx, s.HostID, e.Replaced, message); err != nil {
-			return err
-		}
-	}
-	if e.Allocation != "" {
-		a, err := tx.Allocation(ctx, s.AllocationID)
-		if err != nil {
-			return fmt.Errorf("load allocation: %w", err)
-		}
-		if _, err := tx.MoveAllocation(ctx, a.ID, a.State, e.Allocation, message); err != nil {
-			return err
-		}
-	}
-	if e.Address != "" {
-		if err := tx.applyToAddress(ctx, e.Address, s.AllocationID); err != nil {
-			return err
-		}
-	}
-	if e.Plan != "" {
-		p, err := tx.Plan(ctx, s.PlanID)
-		if err != nil {
-			return fmt.Errorf("load plan: %w", err)
-		}
-		_, err = tx.MovePlan(ctx, p.ID, p.State, e.Plan)
-		return err
 	}
 	return nil
 }
 
+// movesOf says how each part of a job is moved.
+var movesOf = map[domain.Part]func(ctx context.Context, tx *Tx, on domain.Event, s job.Subject, message string) error{
+	domain.OfHost: func(ctx context.Context, tx *Tx, on domain.Event, s job.Subject, _ string) error {
+		h, err := tx.Host(ctx, s[domain.OfHost])
+		if err != nil {
+			return fmt.Errorf("load host: %w", err)
+		}
+		_, err = tx.MoveHost(ctx, h.ID, h.State, on)
+		return err
+	},
+	domain.OfUnit: func(ctx context.Context, tx *Tx, on domain.Event, s job.Subject, message string) error {
+		return tx.applyToUnits(ctx, on, s, message)
+	},
+	domain.OfReplaced: func(ctx context.Context, tx *Tx, on domain.Event, s job.Subject, message string) error {
+		_, err := tx.MoveUnitsOfHost(ctx, s[domain.OfHost], on, message)
+		return err
+	},
+	domain.OfAllocation: func(ctx context.Context, tx *Tx, on domain.Event, s job.Subject, message string) error {
+		a, err := tx.Allocation(ctx, s[domain.OfAllocation])
+		if err != nil {
+			return fmt.Errorf("load allocation: %w", err)
+		}
+		_, err = tx.MoveAllocation(ctx, a.ID, a.State, on, message)
+		return err
+	},
+	domain.OfAddress: func(ctx context.Context, tx *Tx, on domain.Event, s job.Subject, _ string) error {
+		return tx.applyToAddress(ctx, on, s[domain.OfAllocation])
+	},
+	domain.OfPlan: func(ctx context.Context, tx *Tx, on domain.Event, s job.Subject, _ string) error {
+		p, err := tx.Plan(ctx, s[domain.OfPlan])
+		if err != nil {
+			return fmt.Errorf("load plan: %w", err)
+		}
+		_, err = tx.MovePlan(ctx, p.ID, p.State, on)
+		return err
+	},
+}
+
 // A job that names a unit is about that one, any other about all of its host.
 func (tx *Tx) applyToUnits(ctx context.Context, on domain.Event, s job.Subject, message string) error {
-	if s.UnitID == uuid.Nil {
-		if _, err := tx.MoveUnitsOfHost(ctx, s.HostID, on, message); err != nil {
+	if s[domain.OfUnit] == uuid.Nil {
+		if _, err := tx.MoveUnitsOfHost(ctx, s[domain.OfHost], on, message); err != nil {
 			return err
 		}
 		if on == domain.RemoveRequested {
-			return tx.noUnitInUse(ctx, s.HostID)
+			return tx.noUnitInUse(ctx, s[domain.OfHost])
 		}
 		return nil
 	}
-	u, err := tx.Unit(ctx, s.UnitID)
+	u, err := tx.Unit(ctx, s[domain.OfUnit])
 	if err != nil {
 		return fmt.Errorf("load unit: %w", err)
 	}

@@ -378,7 +378,7 @@ SELECT j.id, j.host_id
 // Picture reads an installation for verification; outside of a Snapshot what
 // it tells may contradict itself.
 func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
-	early := kindsThat(func(j domain.Joint) bool { return j.Waits != (domain.Effect{}) }) // may wait for a person after a step
+	early := kindsThat(func(j domain.Joint) bool { return len(j.Waits) > 0 }) // may wait for a person after a step
 	several := kindsThat(func(j domain.Joint) bool { return j.Several })
 	for _, read := range []struct {
 		what string

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -9,14 +10,9 @@ import (
 	"kloigos/backend/internal/store"
 )
 
-// moves tells whether one of the events takes an object out of its state.
-func moves[S ~string](l domain.Lifecycle[S], s S, events ...domain.Event) bool {
-	for _, on := range events {
-		if to, err := l.Next(s, on); on != "" && err == nil && to != s {
-			return true
-		}
-	}
-	return false
+// moves tells whether an effect takes one of the parts out of its state.
+func moves(e domain.Effect, state string, parts ...domain.Part) bool {
+	return slices.ContainsFunc(parts, func(p domain.Part) bool { return p.Leaves(state, e.On(p)) })
 }
 
 // ends collects the objects that not exactly one job can bring out of their
@@ -55,7 +51,7 @@ func inFlightHasAJob(g *ground) []string {
 		hosts[h.ID] = h
 		if domain.HostLifecycle.Info(h.State).Deadline != 0 {
 			e.wantOneJob("host "+h.Name, h.State, g.who(h.ID, func(store.JobSeen) bool { return true },
-				func(f domain.Effect) bool { return moves(domain.HostLifecycle, h.State, f.Host) }))
+				func(f domain.Effect) bool { return moves(f, string(h.State), domain.OfHost) }))
 		}
 	}
 	for _, u := range g.Units {
@@ -65,29 +61,26 @@ func inFlightHasAJob(g *ground) []string {
 		if inFlight {
 			e.wantOneJob("unit "+u.Name, u.State, g.who(u.HostID,
 				func(j store.JobSeen) bool { return j.UnitID == nil || *j.UnitID == u.ID },
-				func(f domain.Effect) bool { return moves(domain.UnitLifecycle, u.State, f.Unit, f.Replaced) }))
+				func(f domain.Effect) bool { return moves(f, string(u.State), domain.OfUnit, domain.OfReplaced) }))
 		}
 	}
 	for _, a := range g.Allocations {
 		if domain.AllocationLifecycle.Info(a.State).Deadline != 0 {
 			e.wantOneJob(fmt.Sprintf("allocation %s (%s)", a.ID, a.LoginUser), a.State, g.who(a.HostID, func(j store.JobSeen) bool { return isID(j.AllocationID, a.ID) },
-				func(f domain.Effect) bool { return moves(domain.AllocationLifecycle, a.State, f.Allocation) }))
+				func(f domain.Effect) bool { return moves(f, string(a.State), domain.OfAllocation) }))
 		}
 	}
 	for _, p := range g.Plans {
 		e.wantOneJob("plan "+p.ID.String(), p.State, g.who(p.HostID, func(j store.JobSeen) bool { return j.ID == p.JobID && isID(j.PlanID, p.ID) },
-			func(f domain.Effect) bool { return moves(domain.PlanLifecycle, p.State, f.Plan) }))
+			func(f domain.Effect) bool { return moves(f, string(p.State), domain.OfPlan) }))
 	}
 	return e.rows
 }
 
-// takes tells what keeps an object from taking an event; "" if nothing does.
-func takes[S ~string](l domain.Lifecycle[S], s S, on domain.Event) string {
-	if on == "" {
-		return ""
-	}
-	if _, err := l.Next(s, on); err != nil {
-		return fmt.Sprintf("its %s is %s, which does not take %q", l.Noun, orNone(s), on)
+// takes tells what keeps a part from taking an event; "" if nothing does.
+func takes(p domain.PartInfo, state string, on domain.Event) string {
+	if _, err := p.Next(state, on); err != nil {
+		return fmt.Sprintf("its %s is %s, which does not take %q", p.Noun, orNone(state), on)
 	}
 	return ""
 }
@@ -107,20 +100,7 @@ func jobsFitTheirObjects(g *ground) (rows []string) {
 			continue
 		}
 		for _, e := range []domain.Effect{joint.Success, joint.Failure, joint.Withdrawn} {
-			why := takes(domain.HostLifecycle, domain.HostState(states.stateOf(j.HostID)), e.Host)
-			if why == "" && j.UnitID != nil {
-				why = takes(domain.UnitLifecycle, domain.UnitState(states.stateOf(j.UnitID)), e.Unit)
-			}
-			if why == "" {
-				why = takes(domain.AllocationLifecycle, domain.AllocationState(states.stateOf(j.AllocationID)), e.Allocation)
-			}
-			if why == "" {
-				why = takes(domain.AddressLifecycle, states.addresses[idOf(j.AllocationID)], e.Address)
-			}
-			if why == "" {
-				why = takes(domain.PlanLifecycle, domain.PlanState(states.stateOf(j.PlanID)), e.Plan)
-			}
-			if why != "" {
+			if why := states.refuse(j, e); why != "" {
 				rows = append(rows, job(j)+", but "+why)
 			}
 		}
@@ -128,35 +108,48 @@ func jobsFitTheirObjects(g *ground) (rows []string) {
 	return rows
 }
 
-// states are those of all objects, by their ids.
-type states struct {
-	objects   map[uuid.UUID]string
-	addresses map[uuid.UUID]domain.AddressState // by allocation
-}
+// states are those of all objects that jobs name, by part and id; of an address, by the id of its allocation.
+type states map[domain.Part]map[uuid.UUID]string
 
 func (g *ground) states() states {
-	s := states{map[uuid.UUID]string{}, map[uuid.UUID]domain.AddressState{}}
+	s := states{}
+	for _, p := range domain.Parts {
+		s[p.Part] = map[uuid.UUID]string{}
+	}
 	for _, h := range g.Hosts {
-		s.objects[h.ID] = string(h.State)
+		s[domain.OfHost][h.ID] = string(h.State)
 	}
 	for _, u := range g.Units {
-		s.objects[u.ID] = string(u.State)
+		s[domain.OfUnit][u.ID] = string(u.State)
 	}
 	for _, a := range g.Allocations {
-		s.objects[a.ID] = string(a.State)
+		s[domain.OfAllocation][a.ID] = string(a.State)
 	}
 	for _, p := range g.Plans {
-		s.objects[p.ID] = string(p.State)
+		s[domain.OfPlan][p.ID] = string(p.State)
 	}
 	for _, p := range g.Addresses {
 		if p.AllocationID != nil {
-			s.addresses[*p.AllocationID] = p.State
+			s[domain.OfAddress][*p.AllocationID] = string(p.State)
 		}
 	}
 	return s
 }
 
-func (s states) stateOf(id *uuid.UUID) string { return s.objects[idOf(id)] }
+// refuse tells what that a job is about does not take its event of an effect; "" if all do.
+func (s states) refuse(j store.JobSeen, e domain.Effect) string {
+	of := map[domain.Part]*uuid.UUID{domain.OfHost: j.HostID, domain.OfUnit: j.UnitID, domain.OfAllocation: j.AllocationID, domain.OfAddress: j.AllocationID, domain.OfPlan: j.PlanID}
+	for _, x := range e {
+		id := of[x.Of]
+		if id == nil && (x.Of == domain.OfUnit || x.Of == domain.OfReplaced) { // units of a whole host
+			continue
+		}
+		if why := takes(x.Of.Info(), s[x.Of][idOf(id)], x.On); why != "" {
+			return why
+		}
+	}
+	return ""
+}
 
 func idOf(id *uuid.UUID) uuid.UUID {
 	if id == nil {

@@ -84,12 +84,13 @@ func agreeing() map[together]bool {
 
 // after tells where an effect that is about all three takes them.
 func (t together) after(e domain.Effect) (together, bool) {
-	if e.Allocation == "" || e.Unit == "" || e.Address == "" {
+	allocation, unit, address := e.On(domain.OfAllocation), e.On(domain.OfUnit), e.On(domain.OfAddress)
+	if allocation == "" || unit == "" || address == "" {
 		return t, false
 	}
-	a, errA := domain.AllocationLifecycle.Next(t.allocation, e.Allocation)
-	u, errU := domain.UnitLifecycle.Next(t.unit, e.Unit)
-	p, errP := domain.AddressLifecycle.Next(t.address, e.Address)
+	a, errA := domain.AllocationLifecycle.Next(t.allocation, allocation)
+	u, errU := domain.UnitLifecycle.Next(t.unit, unit)
+	p, errP := domain.AddressLifecycle.Next(t.address, address)
 	return together{a, u, p}, errA == nil && errU == nil && errP == nil
 }
 

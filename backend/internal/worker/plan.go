@@ -42,7 +42,7 @@ func (r *run) about() inputs.About {
 	if r.job.Kind == domain.KindPlan {
 		a.Kind, a.Refence, a.Proposal = r.plan.Kind, r.plan.Action == domain.ActionRefence, r.plan.Proposal
 		if r.plan.AllocationID != nil {
-			a.Subject.AllocationID = *r.plan.AllocationID
+			a.Subject[domain.OfAllocation] = *r.plan.AllocationID
 		}
 	}
 	return a
