@@ -437,3 +437,31 @@ func TestOlderBackendsKeepApprovalRulesAsTheyAre(t *testing.T) {
 	b.sql("DELETE FROM backends WHERE name = 'old-1'")
 	b.mustDo(http.MethodPatch, "/approval-rules/"+rule.ID, map[string]any{"kinds": []string{"hosted_cluster_delete"}}, http.StatusOK)
 }
+
+// The list of plans that wait for approvals, which SQL selects, has exactly those that wait for some by the rules in Go.
+func TestPendingPlansAreThoseOfTheRules(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ready("h1")
+	bob := b.operatorOf("bob")
+	p := b.initializing("h1", bob)
+	rule := b.rule("one", "default/default/default", 1, 24, "unit_allocate")
+	deletes := 0
+	for _, of := range api.PlannedKinds() {
+		b.sql("UPDATE approval_rules SET kinds = $2::TEXT[] WHERE id = $1", rule.ID, []string{of})
+		for _, kind := range []string{"host_initialize", "scope_delete"} {
+			b.sql("UPDATE plans SET kind = $2 WHERE id = $1", p.ID, kind)
+			waits := iam.ApprovalFor([]iam.ApprovalRule{{Kinds: []string{of}, Approvals: 1, Hours: 24}}, kind).Needed > 0
+			listed := decode[api.Page[api.Plan]](t, b.mustDo(http.MethodGet, "/plans?approval=pending", nil, 200, bearer(bob)...))
+			if got := len(listed.Items) == 1; got != waits {
+				t.Errorf("a plan of %s waits by a rule for %s: %v; it is listed: %v", kind, of, waits, got)
+			}
+			if waits && kind == "scope_delete" {
+				deletes++
+			}
+		}
+	}
+	if deletes != 4 {
+		t.Errorf("%d kinds of rules hold up deletions", deletes)
+	}
+}

@@ -52,7 +52,7 @@ const sqlRulesOver = `
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))`
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))`
 
 // sqlPlanLacks holds for a plan p that the present rules ask more approvals for than it has, and that nobody refused.
 const sqlPlanLacks = `

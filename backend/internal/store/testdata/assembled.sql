@@ -3578,7 +3578,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -3588,7 +3588,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -3629,7 +3629,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -3639,7 +3639,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -3827,7 +3827,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -3837,7 +3837,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -3969,7 +3969,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -3979,7 +3979,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
@@ -4111,7 +4111,7 @@ AND p.checked_at + (SELECT min(r.hours)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))) * INTERVAL '1 hour' > now()
 AND
 NOT EXISTS (SELECT 1
               FROM plan_decisions x
@@ -4121,7 +4121,7 @@ AND COALESCE((SELECT max(r.approvals)
   JOIN workspaces rw ON rw.id = p.workspace_id
   JOIN projects rp ON rp.id = rw.project_id
  WHERE (r.scope_id IN (rw.id, rp.id, rp.organization_id) OR r.scope_id = ANY(p.scope_ids))
-   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
+   AND (p.kind = ANY(r.kinds) OR p.kind = 'scope_delete' AND ('unit_deallocate' = ANY(r.kinds) OR 'cluster_delete' = ANY(r.kinds) OR 'hosted_cluster_delete' = ANY(r.kinds)))), 0) > (SELECT count(*)
                                                        FROM plan_decisions v
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND
 EXISTS (SELECT 1
