@@ -97,7 +97,7 @@ func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery],
 
 // RollBackDelivery sends the hosts that were told back to the version that they ran before.
 func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, "roll_back", rollout.RollBack)
+	return deliveries.Move(ctx, tx, ref.ID(), revision, rollout.RollBackAction, rollout.RollBack)
 }
 
 // Proof is what hosts have to show for a version.

@@ -101,7 +101,7 @@ var deliveries = rollout.Object[Delivery]{
 		d.State, d.Wave, d.Reason = r.State, r.Wave, r.Reason
 		return d
 	},
-	Driver: func(d Delivery) rollout.Driver { return d.driver(nil, Proof{}) },
+	Driver: func(d Delivery) rollout.Driver { return d.driver(nil, Proof{}) }, CanRollBack: Delivery.CanRollBack,
 }
 
 // PauseDelivery keeps the version from further hosts.
@@ -116,14 +116,7 @@ func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery],
 
 // RollBackDelivery binds jobs of all hosts to the default again.
 func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	d, err := DeliveryByID(ctx, tx.Reader, ref.ID())
-	if err != nil {
-		return err
-	}
-	if err := d.CanRollBack(); err != nil {
-		return err
-	}
-	return deliveries.Move(ctx, tx, d.ID, revision, "roll_back", rollout.RollBack)
+	return deliveries.Move(ctx, tx, ref.ID(), revision, rollout.RollBackAction, rollout.RollBack)
 }
 
 // Proof is how hosts are asked to prove a version.

@@ -98,7 +98,7 @@ func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery],
 
 // RollBackDelivery tells the machines that were told to go back.
 func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, "roll_back", rollout.RollBack)
+	return deliveries.Move(ctx, tx, ref.ID(), revision, rollout.RollBackAction, rollout.RollBack)
 }
 
 // Proof is how machines prove a release.

@@ -26,7 +26,12 @@ type Object[D any] struct {
 	ErrOpen error
 	// Driver is for moves by people: it can't prove.
 	Driver func(D) Driver
+	// CanRollBack is the Conflict of an object that its rollout alone would let roll back; nil: there is none.
+	CanRollBack func(D) error
 }
+
+// RollBackAction is what Move and its event call the way back.
+const RollBackAction = "roll_back"
 
 func (o Object[D]) setOpen(ctx context.Context, tx *db.Tx, r Rollout) error {
 	_, err := tx.Exec(ctx, o.SetOpen, r.ID, !r.State.Ended())
@@ -45,6 +50,11 @@ func (o Object[D]) Move(ctx context.Context, tx *intent.Tx, id uuid.UUID, revisi
 	}
 	if now := o.Stand(before).Version; revision != 0 && revision != now {
 		return fault.Conflictf("version_mismatch", "The delivery is at version %d, not %d: it went on meanwhile. Reload it.", now, revision)
+	}
+	if action == RollBackAction && o.CanRollBack != nil {
+		if err := o.CanRollBack(before); err != nil {
+			return err
+		}
 	}
 	driver := o.Driver(before)
 	driver.Moved = func(ctx context.Context, inner *db.Tx, _, after Rollout) error { return o.setOpen(ctx, inner, after) }
