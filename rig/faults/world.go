@@ -447,7 +447,33 @@ func (w *World) tails() string {
 		}
 		fmt.Fprintf(&all, "--- %s\n%s\n", b.name, lastLines(string(raw)))
 	}
-	return all.String()
+	return all.String() + "--- database\n" + w.sessions()
+}
+
+// sessions are those of the database that do something, and whom they wait for, on PostgreSQL.
+func (w *World) sessions() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, w.database)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	rows, err := conn.Query(ctx, `
+SELECT format('%s %s %s/%s for %s s, waits for %s: %s', a.pid, a.state, a.wait_event_type, a.wait_event,
+              round(EXTRACT(EPOCH FROM clock_timestamp() - a.state_change)), pg_blocking_pids(a.pid), left(regexp_replace(a.query, '\s+', ' ', 'g'), 200))
+  FROM pg_stat_activity a
+ WHERE a.datname = current_database() AND a.state <> 'idle' AND a.pid <> pg_backend_pid()
+ ORDER BY a.state_change
+ LIMIT 20`)
+	if err != nil {
+		return err.Error()
+	}
+	told, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(told, "\n")
 }
 
 func lastLines(log string) string {
