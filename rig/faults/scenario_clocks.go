@@ -98,6 +98,9 @@ const halfAnHour = 30 * time.Minute
 // jumps moves the clock on while a play runs on each host, and returns their
 // jobs.
 func (w *World) jumps(ctx context.Context, by time.Duration) (jobs []string, err error) {
+	if err := w.vacate(ctx); err != nil { // it may take several
+		return nil, err
+	}
 	w.behave(host.Manners{Pause: 2 * time.Second})
 	defer w.behave(host.Manners{})
 	for _, h := range w.hosts {

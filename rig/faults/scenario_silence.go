@@ -17,16 +17,15 @@ func silence(ctx context.Context, w *World) error {
 	if err := w.silentInPlay(ctx); err != nil {
 		return err
 	}
-	for n := range w.times(1) {
+	for range w.times(1) {
 		others := []Purpose{Claims, Logs, Keyed}
 		other := others[w.someInt(len(others))]
 		if err := w.silentAt(ctx, Ends, other); err != nil {
 			return fmt.Errorf("silent at COMMITs of %s and %s: %w", Ends, other, err)
 		}
-		if n > 0 {
-			if err := w.vacate(ctx); err != nil {
-				return err
-			}
+		// What was left may have filled a host, and from here on each has to have room.
+		if err := w.vacate(ctx); err != nil {
+			return err
 		}
 		if err := w.allSilent(ctx); err != nil {
 			return fmt.Errorf("all backends silent: %w", err)
