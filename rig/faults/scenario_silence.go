@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"kloigos/backend/api"
 	"kloigos/rig/faults/host"
 )
 
@@ -77,19 +76,6 @@ func (w *World) silentAt(ctx context.Context, purposes ...Purpose) error {
 		b.wire.Mend()
 	}
 	stop()
-	return w.settle(ctx)
-}
-
-// vacate gives back all that there is, so that there is room for what comes.
-func (w *World) vacate(ctx context.Context) error {
-	for a, err := range w.alive().api(w.token).AllAllocations(ctx, api.AllocationFilter{State: "live"}) {
-		if err == nil {
-			_, err = w.remove(ctx, a)
-		}
-		if err != nil {
-			return fmt.Errorf("give all allocations back: %w", err)
-		}
-	}
 	return w.settle(ctx)
 }
 

@@ -120,6 +120,19 @@ func (w *World) leave(ctx context.Context, a api.Allocation) error {
 	return fmt.Errorf("allocation %s can't be given back: it is %s", a.ID, a.State)
 }
 
+// vacate gives back all that there is, so that there is room for what comes.
+func (w *World) vacate(ctx context.Context) error {
+	for a, err := range w.alive().api(w.token).AllAllocations(ctx, api.AllocationFilter{State: "live"}) {
+		if err == nil {
+			_, err = w.remove(ctx, a)
+		}
+		if err != nil {
+			return fmt.Errorf("give all allocations back: %w", err)
+		}
+	}
+	return w.settle(ctx)
+}
+
 // mend follows a job, and where it failed retries it or gives it up, a few
 // times. No job is under way when it returns.
 func (w *World) mend(ctx context.Context, job string, cancelled bool) error {

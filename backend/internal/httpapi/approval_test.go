@@ -438,7 +438,7 @@ func TestOlderBackendsKeepApprovalRulesAsTheyAre(t *testing.T) {
 	b.mustDo(http.MethodPatch, "/approval-rules/"+rule.ID, map[string]any{"kinds": []string{"hosted_cluster_delete"}}, http.StatusOK)
 }
 
-// The list of plans that wait for approvals, which SQL selects, has exactly those that wait for some by the rules in Go.
+// SQL lists a plan as waiting for approvals exactly where the rules in Go ask for some.
 func TestPendingPlansAreThoseOfTheRules(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -87,17 +87,17 @@ var deliveries = rollout.Object[Delivery]{
 
 // PauseDelivery keeps further hosts from being told.
 func PauseDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, "pause", rollout.Pause)
+	return deliveries.Pause(ctx, tx, ref.ID(), revision)
 }
 
 // ResumeDelivery goes on with a delivery that is paused or halted. Failures until now count no more.
 func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, "resume", rollout.Resume)
+	return deliveries.Resume(ctx, tx, ref.ID(), revision)
 }
 
 // RollBackDelivery sends the hosts that were told back to the version that they ran before.
 func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, rollout.RollBackAction, rollout.RollBack)
+	return deliveries.RollBack(ctx, tx, ref.ID(), revision)
 }
 
 // Proof is what hosts have to show for a version.

@@ -106,17 +106,17 @@ var deliveries = rollout.Object[Delivery]{
 
 // PauseDelivery keeps the version from further hosts.
 func PauseDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, "pause", rollout.Pause)
+	return deliveries.Pause(ctx, tx, ref.ID(), revision)
 }
 
 // ResumeDelivery goes on with a delivery that is paused or halted. Failures until now count no more.
 func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, "resume", rollout.Resume)
+	return deliveries.Resume(ctx, tx, ref.ID(), revision)
 }
 
 // RollBackDelivery binds jobs of all hosts to the default again.
 func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, rollout.RollBackAction, rollout.RollBack)
+	return deliveries.RollBack(ctx, tx, ref.ID(), revision)
 }
 
 // Proof is how hosts are asked to prove a version.

@@ -88,17 +88,17 @@ var deliveries = rollout.Object[Delivery]{
 
 // PauseDelivery tells no further machines.
 func PauseDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, "pause", rollout.Pause)
+	return deliveries.Pause(ctx, tx, ref.ID(), revision)
 }
 
 // ResumeDelivery goes on with a delivery that is paused or halted. Failures until now count no more.
 func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, "resume", rollout.Resume)
+	return deliveries.Resume(ctx, tx, ref.ID(), revision)
 }
 
 // RollBackDelivery tells the machines that were told to go back.
 func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
-	return deliveries.Move(ctx, tx, ref.ID(), revision, rollout.RollBackAction, rollout.RollBack)
+	return deliveries.RollBack(ctx, tx, ref.ID(), revision)
 }
 
 // Proof is how machines prove a release.

@@ -174,8 +174,8 @@ RETURNING policy, object_id`
 
 // What lies further ahead than anything that is ever written was written before
 // the database's clock went back, or by a release with a longer interval. A lease
-// that is alive is renewed within the time that it is cut to. What is locked has
-// its turn a minute later.
+// that is alive is renewed within the time that it is cut to. Items that somebody
+// else has locked are set right a minute later.
 const (
 	sqlDueAhead = `
 WITH found AS MATERIALIZED (

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -301,25 +303,21 @@ func (r *Reconciler) renew(ctx context.Context) {
 
 func (r *Reconciler) renewOnce(ctx context.Context) {
 	asked := time.Now()
-	var policies []string
-	var objects []uuid.UUID
-	var numbers []int64
 	r.mu.Lock()
-	for _, one := range r.inHand {
-		policies, objects, numbers = append(policies, one.Policy), append(objects, one.key.ObjectID), append(numbers, one.Run)
+	keys := slices.SortedFunc(maps.Keys(r.inHand), compareKeys)
+	numbers := make([]int64, len(keys))
+	for i, k := range keys {
+		numbers[i] = r.inHand[k].Run
 	}
 	r.mu.Unlock()
-	if len(policies) == 0 {
+	if len(keys) == 0 {
 		return
 	}
+	policies, objects := columns(keys)
 	within, cancel := context.WithTimeout(ctx, r.cfg.Lease/3)
 	defer cancel()
 	var kept []key
 	err := r.db.InTx(within, func(tx *db.Tx) (err error) {
-		keys := make([]key, len(policies))
-		for i := range keys {
-			keys[i] = key{policies[i], objects[i]}
-		}
 		if err := lock(within, tx, keys); err != nil {
 			return err
 		}
@@ -336,8 +334,8 @@ func (r *Reconciler) renewOnce(ctx context.Context) {
 			one.renewed = asked
 		}
 	}
-	for i, name := range policies {
-		one := r.inHand[key{name, objects[i]}]
+	for i, k := range keys {
+		one := r.inHand[k]
 		if one != nil && one.Run == numbers[i] && (err == nil && one.renewed != asked || time.Since(one.renewed) > r.cfg.Lease*3/4) {
 			one.cancel(errLost)
 		}

@@ -76,12 +76,11 @@ func columns(keys []key) (policies []string, objects []uuid.UUID) {
 	return policies, objects
 }
 
-// lock takes the items of keys in the one order.
+// lock takes the items of keys, which are sorted by compareKeys.
 func lock(ctx context.Context, tx *db.Tx, keys []key) error {
 	if len(keys) < 2 {
 		return nil // the statement that writes takes it
 	}
-	slices.SortFunc(keys, compareKeys)
 	policies, objects := columns(keys)
 	if _, err := tx.Exec(ctx, sqlLock, policies, objects); err != nil {
 		return fmt.Errorf("lock items: %w", err)

@@ -30,9 +30,6 @@ type Object[D any] struct {
 	CanRollBack func(D) error
 }
 
-// RollBackAction is what Move and its event call the way back.
-const RollBackAction = "roll_back"
-
 func (o Object[D]) setOpen(ctx context.Context, tx *db.Tx, r Rollout) error {
 	_, err := tx.Exec(ctx, o.SetOpen, r.ID, !r.State.Ended())
 	if _, taken := db.UniqueViolation(err); taken {
@@ -42,8 +39,22 @@ func (o Object[D]) setOpen(ctx context.Context, tx *db.Tx, r Rollout) error {
 	return err
 }
 
-// Move has a person pause, resume or roll back an object. revision is that of the object that was seen; 0 for any.
-func (o Object[D]) Move(ctx context.Context, tx *intent.Tx, id uuid.UUID, revision int64, action string, move func(context.Context, *db.Tx, uuid.UUID, Driver) (Rollout, error)) error {
+// Pause has a person keep an object from further targets. revision is that of the object that was seen, here and below; 0 for any.
+func (o Object[D]) Pause(ctx context.Context, tx *intent.Tx, id uuid.UUID, revision int64) error {
+	return o.move(ctx, tx, id, revision, "pause", nil, Pause)
+}
+
+// Resume has a person go on with an object that is paused or halted.
+func (o Object[D]) Resume(ctx context.Context, tx *intent.Tx, id uuid.UUID, revision int64) error {
+	return o.move(ctx, tx, id, revision, "resume", nil, Resume)
+}
+
+// RollBack has a person take an object back.
+func (o Object[D]) RollBack(ctx context.Context, tx *intent.Tx, id uuid.UUID, revision int64) error {
+	return o.move(ctx, tx, id, revision, "roll_back", o.CanRollBack, RollBack)
+}
+
+func (o Object[D]) move(ctx context.Context, tx *intent.Tx, id uuid.UUID, revision int64, action string, can func(D) error, move func(context.Context, *db.Tx, uuid.UUID, Driver) (Rollout, error)) error {
 	before, err := o.Load(ctx, tx.Reader, id)
 	if err != nil {
 		return err
@@ -51,8 +62,8 @@ func (o Object[D]) Move(ctx context.Context, tx *intent.Tx, id uuid.UUID, revisi
 	if now := o.Stand(before).Version; revision != 0 && revision != now {
 		return fault.Conflictf("version_mismatch", "The delivery is at version %d, not %d: it went on meanwhile. Reload it.", now, revision)
 	}
-	if action == RollBackAction && o.CanRollBack != nil {
-		if err := o.CanRollBack(before); err != nil {
+	if can != nil {
+		if err := can(before); err != nil {
 			return err
 		}
 	}
