@@ -10,16 +10,23 @@ import (
 	"testing"
 )
 
-// mostMethods is how many methods a type has at most; those that are still to shrink are named in CONTRIBUTING.md.
+// mostMethods is how many methods a type has at most; those that have more are named in CONTRIBUTING.md.
 const mostMethods = 25
 
-var stillToShrink = map[string]bool{"area/iam/iamhttp.handlers": true, "area/kube/kubework.steps": true, "area/kube/kubework/kubeapi.Client": true, "httpapi.Server": true, "intent.Intents": true, "store.Reads": true, "store.Tx": true, "worker.run": true}
+var haveMore = map[string]bool{
+	"backend/internal/httpapi.Server": true, "backend/internal/intent.Intents": true, "backend/internal/store.Reads": true, "backend/internal/store.Tx": true,
+	"backend/api/client.Client": true,
+	"rig/bench.Bed":             true, "rig/demo.Installation": true, "rig/demo.checker": true, "rig/faults.World": true, "rig/kube/kubevm.rig": true, "rig/showcase.world": true,
+}
 
 // A type that has more methods is several things.
 func TestTypesHaveFewMethods(t *testing.T) {
 	t.Parallel()
 	methods := map[string]int{}
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
+			return filepath.SkipDir
+		}
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -29,7 +36,7 @@ func TestTypesHaveFewMethods(t *testing.T) {
 		}
 		for _, d := range file.Decls {
 			if f, is := d.(*ast.FuncDecl); is && f.Recv != nil {
-				methods[filepath.ToSlash(filepath.Dir(path))+"."+receiver(f.Recv.List[0].Type)]++
+				methods[strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../../")+"."+receiver(f.Recv.List[0].Type)]++
 			}
 		}
 		return nil
@@ -38,12 +45,14 @@ func TestTypesHaveFewMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, n := range methods {
-		if (n > mostMethods) != stillToShrink[name] {
+		if (n > mostMethods) != haveMore[name] {
 			t.Errorf("%s has %d methods; at most %d, and in the list of this test only while it has more", name, n, mostMethods)
 		}
 	}
-	if len(methods) < 100 {
-		t.Errorf("only %d types were found", len(methods))
+	for name := range haveMore {
+		if methods[name] == 0 {
+			t.Errorf("%s is in the list, and no such type was found", name)
+		}
 	}
 }
 

@@ -153,9 +153,9 @@ func (r *Reader) run(ctx context.Context, name string, args ...string) ([]byte, 
 }
 
 // readStrays finds processes of tenants outside of the slice that bounds them.
-func (r *Reader) readStrays(uids map[int]bool) map[int][]string {
+func (s *seen) readStrays(uids map[int]bool) map[int][]string {
 	found := map[int][]string{}
-	entries, err := os.ReadDir(filepath.Join(r.Root, "proc"))
+	entries, err := os.ReadDir(filepath.Join(s.Root, "proc"))
 	if err != nil || len(uids) == 0 {
 		return found
 	}
@@ -163,11 +163,11 @@ func (r *Reader) readStrays(uids map[int]bool) map[int][]string {
 		if _, err := strconv.Atoi(e.Name()); err != nil {
 			continue
 		}
-		uid := r.uidOf(e.Name())
+		uid := s.uidOf(e.Name())
 		if !uids[uid] {
 			continue
 		}
-		group := strings.TrimPrefix(r.value("proc/"+e.Name()+"/cgroup"), "0::")
+		group := strings.TrimPrefix(s.value("proc/"+e.Name()+"/cgroup"), "0::")
 		slice := "/user.slice/" + filepath.Base(sliceOf(uid))
 		if group != missing && group != slice && !strings.HasPrefix(group, slice+"/") {
 			found[uid] = append(found[uid], fmt.Sprintf("process %s in %s", e.Name(), group))
@@ -177,8 +177,8 @@ func (r *Reader) readStrays(uids map[int]bool) map[int][]string {
 }
 
 // uidOf is the real UID of a process; -1 if it is gone.
-func (r *Reader) uidOf(pid string) int {
-	_, after, ok := strings.Cut(r.text("proc/"+pid+"/status"), "\nUid:")
+func (s *seen) uidOf(pid string) int {
+	_, after, ok := strings.Cut(s.text("proc/"+pid+"/status"), "\nUid:")
 	if fields := strings.Fields(after); ok && len(fields) > 0 {
 		if uid, err := strconv.Atoi(fields[0]); err == nil {
 			return uid

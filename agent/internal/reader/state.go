@@ -188,7 +188,7 @@ func (r *Reader) look(ctx context.Context) *seen {
 	for _, m := range s.manifests {
 		uids[m.uid()] = true
 	}
-	s.strays = r.readStrays(uids)
+	s.strays = s.readStrays(uids)
 	return s
 }
 

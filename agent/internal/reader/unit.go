@@ -104,8 +104,8 @@ func checksum(raw []byte) string {
 }
 
 // mode is the mode and the owner of a file.
-func (r *Reader) mode(path string) string {
-	info, err := os.Lstat(filepath.Join(r.Root, path))
+func (s *seen) mode(path string) string {
+	info, err := os.Lstat(filepath.Join(s.Root, path))
 	if err != nil {
 		return missing
 	}
@@ -117,8 +117,8 @@ func (r *Reader) mode(path string) string {
 }
 
 // value is the content of a small file of the kernel in one line.
-func (r *Reader) value(path string) string {
-	text := strings.Join(r.fields(path), " ")
+func (s *seen) value(path string) string {
+	text := strings.Join(s.fields(path), " ")
 	if text == "" {
 		return missing
 	}

@@ -49,6 +49,7 @@ type trial struct {
 // watched: it has a time to bring a heartbeat through, or it is ended for good and the version before it runs. It returns if this
 // build itself is to run; failed are versions that it should not try.
 func Launch(ctx context.Context, p Place, log *slog.Logger) error {
+	l := launcher{p}
 	var not []string
 	told := ""
 	for ctx.Err() == nil {
@@ -60,17 +61,17 @@ func Launch(ctx context.Context, p Place, log *slog.Logger) error {
 			}
 			return nil
 		case version == p.Proven():
-			err := p.exec(version, "run", told)
+			err := l.exec(version, "run", told)
 			log.Error("a version can't be started", "version", version, "error", err)
 			not = append(not, version)
 		default:
-			reason, unsure, tried := p.try(ctx, version, log)
+			reason, unsure, tried := l.try(ctx, version, log)
 			switch {
 			case ctx.Err() != nil:
 			case reason != "":
 				log.Error("a version has failed and is not run again", "version", version, "reason", reason)
 				not, told = append(not, version), version+" "+reason
-				p.sweep()
+				l.sweep()
 				if err := p.Fail(version, reason, unsure); err != nil {
 					log.Error("the failure can't be written down", "error", err)
 				}
@@ -88,13 +89,16 @@ func Launch(ctx context.Context, p Place, log *slog.Logger) error {
 
 var errEnded = fmt.Errorf("the version that ran has ended")
 
+// launcher starts the versions of a place.
+type launcher struct{ Place }
+
 // exec makes this process another version.
-func (p Place) exec(version, command, told string) error {
-	env := append(os.Environ(), childEnv+"="+version, BaseEnv+"="+p.Base)
+func (l launcher) exec(version, command, told string) error {
+	env := append(os.Environ(), childEnv+"="+version, BaseEnv+"="+l.Base)
 	if told != "" {
 		env = append(env, failedEnv+"="+told)
 	}
-	return syscall.Exec(p.binary(version), []string{binaryFile, command}, env) // root checked its signature
+	return syscall.Exec(l.binary(version), []string{binaryFile, command}, env) // root checked its signature
 }
 
 // ExecReader makes this process the version that root's reader runs, if that is another one.
@@ -103,13 +107,13 @@ func ExecReader(p Place) error {
 	if version == p.Base {
 		return nil
 	}
-	return p.exec(version, "read", "")
+	return launcher{p}.exec(version, "read", "")
 }
 
 // tries counts one more trial; false if that can't be remembered.
-func (p Place) tries(version string) (int, bool) {
+func (l launcher) tries(version string) (int, bool) {
 	var t trial
-	file := filepath.Join(p.State, trialFile)
+	file := filepath.Join(l.State, trialFile)
 	if content, err := release.Limited(file, 4<<10); err == nil {
 		_ = json.Unmarshal(content, &t)
 	}
@@ -125,21 +129,21 @@ func (p Place) tries(version string) (int, bool) {
 }
 
 // try runs a version until it ends. reason says why it failed; "" if it proved itself before.
-func (p Place) try(ctx context.Context, version string, log *slog.Logger) (reason string, unsure, tried bool) {
+func (l launcher) try(ctx context.Context, version string, log *slog.Logger) (reason string, unsure, tried bool) {
 	for ctx.Err() == nil {
-		n, ok := p.tries(version)
+		n, ok := l.tries(version)
 		switch {
 		case !ok:
 			return "", false, false
 		case n > mostTries:
 			return fmt.Sprintf("It ended by itself %d times before a heartbeat was accepted.", mostTries), false, true
 		}
-		log.Info("a new version is tried", "version", version, "try", n, "within", p.Trial)
-		ended, err := p.once(ctx, version)
+		log.Info("a new version is tried", "version", version, "try", n, "within", l.Trial)
+		ended, err := l.once(ctx, version)
 		switch {
 		case !ended:
-			return fmt.Sprintf("No heartbeat of it was accepted within %s.", p.Trial), true, true
-		case p.Proven() == version || ctx.Err() != nil:
+			return fmt.Sprintf("No heartbeat of it was accepted within %s.", l.Trial), true, true
+		case l.Proven() == version || ctx.Err() != nil:
 			return "", false, true
 		}
 		log.Warn("a new version has ended", "version", version, "error", err)
@@ -152,11 +156,11 @@ func (p Place) try(ctx context.Context, version string, log *slog.Logger) (reaso
 }
 
 // once starts a version and waits for its end; ended is false if it did not prove itself in its time, and was ended.
-func (p Place) once(ctx context.Context, version string) (ended bool, err error) {
+func (l launcher) once(ctx context.Context, version string) (ended bool, err error) {
 	runtime.LockOSThread() // the child dies with the thread that made it, see prctl(2)
 	defer runtime.UnlockOSThread()
-	cmd := exec.CommandContext(ctx, p.binary(version), "run") // root checked its signature
-	cmd.Env = append(os.Environ(), childEnv+"="+version, BaseEnv+"="+p.Base)
+	cmd := exec.CommandContext(ctx, l.binary(version), "run") // root checked its signature
+	cmd.Env = append(os.Environ(), childEnv+"="+version, BaseEnv+"="+l.Base)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -166,7 +170,7 @@ func (p Place) once(ctx context.Context, version string) (ended bool, err error)
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	deadline := time.NewTimer(p.Trial)
+	deadline := time.NewTimer(l.Trial)
 	defer deadline.Stop()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -175,11 +179,11 @@ func (p Place) once(ctx context.Context, version string) (ended bool, err error)
 		case err := <-done:
 			return true, err
 		case <-look.C:
-			if p.Proven() == version {
+			if l.Proven() == version {
 				return true, <-done
 			}
 		case <-deadline.C:
-			if p.Proven() == version {
+			if l.Proven() == version {
 				continue
 			}
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
@@ -190,17 +194,17 @@ func (p Place) once(ctx context.Context, version string) (ended bool, err error)
 }
 
 // sweep removes what a version that failed may have left in the state folder, which a full disk would keep from working.
-func (p Place) sweep() {
+func (l launcher) sweep() {
 	kept := []string{
 		"identity.json", "identity.json.new", "token", "token.refused", incomingDir, requestFile, provenFile, failedFile, trialFile,
 	}
-	entries, err := os.ReadDir(p.State)
+	entries, err := os.ReadDir(l.State)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
 		if !slices.Contains(kept, e.Name()) {
-			_ = os.RemoveAll(filepath.Join(p.State, e.Name()))
+			_ = os.RemoveAll(filepath.Join(l.State, e.Name()))
 		}
 	}
 }

@@ -11,8 +11,19 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
 )
+
+// targetHost is a host that an attempt plays on.
+type targetHost struct {
+	store.Host
+	w     *Worker
+	key   store.OrganizationKey // that reaches it
+	fence int64                 // number of its lock; 0 while the attempt does not hold it
+	held  bool                  // the attempt has held it
+}
 
 // access is how a host is reached: an address that was checked, so that a name
 // can't be made to point elsewhere between the check and the connection, and
@@ -22,15 +33,15 @@ type access struct {
 	privateKey []byte
 }
 
-func (r *run) access(ctx context.Context) (*access, error) {
-	address, err := r.resolve(ctx)
+func (h *targetHost) access(ctx context.Context) (*access, error) {
+	address, err := h.resolve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.look(ctx, address); err != nil {
+	if err := h.look(ctx, address); err != nil {
 		return nil, err
 	}
-	key, err := r.privateKey()
+	key, err := h.privateKey()
 	if err != nil {
 		return nil, err
 	}
@@ -39,53 +50,53 @@ func (r *run) access(ctx context.Context) (*access, error) {
 
 // look tells whether the host answers. Ansible is given a long time for a slow
 // host's sudo; a host that does not answer at all is noticed here, soon.
-func (r *run) look(ctx context.Context, address string) error {
-	conn, err := r.dial(ctx, address)
+func (h *targetHost) look(ctx context.Context, address string) error {
+	conn, err := h.dial(ctx, address)
 	if err == nil {
 		_ = conn.Close()
 	}
 	return err
 }
 
-func (r *run) privateKey() ([]byte, error) {
-	key, err := r.w.keys.Open(r.key.PrivateSealed, r.host.OrganizationID.String())
+func (h *targetHost) privateKey() ([]byte, error) {
+	key, err := h.w.keys.Open(h.key.PrivateSealed, h.OrganizationID.String())
 	if err != nil {
 		return nil, fmt.Errorf("open the organization's key: %w", err)
 	}
 	return key, nil
 }
 
-func (r *run) resolve(ctx context.Context) (string, error) {
+func (h *targetHost) resolve(ctx context.Context) (string, error) {
 	lookup, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	addresses, err := net.DefaultResolver.LookupNetIP(lookup, "ip", r.host.Address)
+	addresses, err := net.DefaultResolver.LookupNetIP(lookup, "ip", h.Address)
 	if err != nil {
-		return "", r.unreachable(fmt.Sprintf("The name %s can't be resolved.", r.host.Address))
+		return "", h.unreachable(fmt.Sprintf("The name %s can't be resolved.", h.Address))
 	}
 	var denied error
 	for _, a := range addresses {
-		if denied = domain.CheckTarget(a, r.w.cfg.Targets); denied == nil {
+		if denied = domain.CheckTarget(a, h.w.cfg.Targets); denied == nil {
 			return a.Unmap().String(), nil
 		}
 	}
 	return "", &domain.JobError{
-		Code: domain.ErrCodeTargetDenied, Host: r.host.Name,
-		Message: fmt.Sprintf("%s %v.", r.host.Address, denied),
+		Code: domain.ErrCodeTargetDenied, Host: h.Name,
+		Message: fmt.Sprintf("%s %v.", h.Address, denied),
 	}
 }
 
-func (r *run) dial(ctx context.Context, address string) (net.Conn, error) {
+func (h *targetHost) dial(ctx context.Context, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: connectTimeout}
-	target := net.JoinHostPort(address, strconv.Itoa(r.host.Port))
+	target := net.JoinHostPort(address, strconv.Itoa(h.Port))
 	conn, err := dialer.DialContext(ctx, "tcp", target)
 	if err != nil {
-		return nil, r.unreachable(fmt.Sprintf("No connection to %s: %s.", target, networkReason(err)))
+		return nil, h.unreachable(fmt.Sprintf("No connection to %s: %s.", target, networkReason(err)))
 	}
 	return conn, nil
 }
 
-func (r *run) unreachable(message string) error {
-	return &domain.JobError{Code: domain.ErrCodeUnreachable, Host: r.host.Name, Message: message}
+func (h *targetHost) unreachable(message string) error {
+	return &domain.JobError{Code: domain.ErrCodeUnreachable, Host: h.Name, Message: message}
 }
 
 // Types of host keys, best first: the one that a new host is asked for.
@@ -100,21 +111,21 @@ const (
 
 // offeredKey connects and returns the host key that the host shows: of the
 // type that is known already, else the best it has. Nothing is sent to it.
-func (r *run) offeredKey(ctx context.Context) (string, error) {
-	address, err := r.resolve(ctx)
+func (h *targetHost) offeredKey(ctx context.Context) (string, error) {
+	address, err := h.resolve(ctx)
 	if err != nil {
 		return "", err
 	}
 	var offered ssh.PublicKey
 	cfg := &ssh.ClientConfig{
-		User: r.host.AdminUser, Timeout: connectTimeout, HostKeyAlgorithms: algorithms(r.host.HostKey),
+		User: h.AdminUser, Timeout: connectTimeout, HostKeyAlgorithms: algorithms(h.HostKey),
 		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
 			offered = key
 			return errKeyOnly
 		},
 	}
-	target := net.JoinHostPort(address, strconv.Itoa(r.host.Port))
-	conn, err := r.dial(ctx, address)
+	target := net.JoinHostPort(address, strconv.Itoa(h.Port))
+	conn, err := h.dial(ctx, address)
 	if err != nil {
 		return "", err
 	}
@@ -127,15 +138,23 @@ func (r *run) offeredKey(ctx context.Context) (string, error) {
 	switch {
 	case offered != nil:
 		if err := domain.CheckHostKey(offered); err != nil {
-			return "", &domain.JobError{Code: domain.ErrCodeHostUnsupported, Host: r.host.Name, Message: fmt.Sprintf("The host's key %v.", err)}
+			return "", &domain.JobError{Code: domain.ErrCodeHostUnsupported, Host: h.Name, Message: fmt.Sprintf("The host's key %v.", err)}
 		}
 		return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(offered))), nil
-	case err != nil && strings.Contains(err.Error(), "no common algorithm for host key") && r.host.HostKey != "":
+	case err != nil && strings.Contains(err.Error(), "no common algorithm for host key") && h.HostKey != "":
 		// It has no key of the confirmed type any more: show what it has now.
-		r.host.HostKey = ""
-		return r.offeredKey(ctx)
+		h.HostKey = ""
+		return h.offeredKey(ctx)
 	default:
-		return "", r.unreachable(fmt.Sprintf("%s answers, but not as an SSH server.", target))
+		return "", h.unreachable(fmt.Sprintf("%s answers, but not as an SSH server.", target))
+	}
+}
+
+// target is the host as a play is given it, without a fence.
+func (h *targetHost) target(a access) ansible.Host {
+	return ansible.Host{
+		Name: h.Name, Address: a.address, Port: h.Port, User: h.AdminUser,
+		PrivateKey: a.privateKey, HostKeys: []string{h.HostKey},
 	}
 }
 

@@ -38,9 +38,9 @@ func (a Agents) gone(ctx context.Context, tx *store.Tx, host uuid.UUID) error {
 	return a.Gone(ctx, tx, host)
 }
 
-// noAgentIn says why this version of the playbook installs no agent; "" if it does.
-func (r *run) noAgentIn() (string, error) {
-	files, err := bundle.Files(r.content, bundle.DefaultLimits)
+// noAgentIn says why a version of the playbook installs no agent; "" if it does.
+func noAgentIn(content []byte) (string, error) {
+	files, err := bundle.Files(content, bundle.DefaultLimits)
 	if err != nil {
 		return "", err
 	}
@@ -53,10 +53,10 @@ func (r *run) noAgentIn() (string, error) {
 // installAgent brings the agent to a host, and says so in a sentence for the job's outcome. A host works without one, so whatever is
 // missing on our side is told and stops nothing.
 func installAgent(ctx context.Context, r *run) (string, error) {
-	offer, why := r.w.cfg.Agents.offer(r.host)
+	offer, why := r.w.cfg.Agents.offer(r.host.Host)
 	if why == "" {
 		var err error
-		if why, err = r.noAgentIn(); err != nil {
+		if why, err = noAgentIn(r.content); err != nil {
 			return "", err
 		}
 	}
@@ -88,11 +88,11 @@ func installAgent(ctx context.Context, r *run) (string, error) {
 
 // checkAgent adds to a plan what the play of the agent would change. It gets no token: a check enrols nothing.
 func checkAgent(ctx context.Context, r *run, result *domain.PlanResult) error {
-	offer, why := r.w.cfg.Agents.offer(r.host)
+	offer, why := r.w.cfg.Agents.offer(r.host.Host)
 	if why != "" {
 		return nil
 	}
-	if why, err := r.noAgentIn(); err != nil || why != "" {
+	if why, err := noAgentIn(r.content); err != nil || why != "" {
 		return err
 	}
 	_, err := r.ansible(ctx, inputs.OfAgent(offer), true, true, collect(result, inputs.Agent))

@@ -43,8 +43,7 @@ func (w *Worker) PlayFor(ctx context.Context, a *work.Attempt, p HostPlay) (json
 	if !ok {
 		return nil, errors.New("the job has no log that takes plays")
 	}
-	r := &run{w: w, log: log, secrets: p.Secrets, claim: store.Claim{ID: a.ID, Kind: domain.JobKind(a.Kind), Attempt: a.Number}}
-	r.job.ID = a.ID
+	r := areaPlay{player{w: w, log: log, secrets: p.Secrets, claim: store.Claim{ID: a.ID, Kind: domain.JobKind(a.Kind), Attempt: a.Number}, host: targetHost{w: w}}}
 	if err := r.hold(ctx, p); err != nil {
 		return nil, err
 	}
@@ -58,14 +57,17 @@ func (w *Worker) PlayFor(ctx context.Context, a *work.Attempt, p HostPlay) (json
 	return out, ofArea(err)
 }
 
+// areaPlay is a play for a job of an area under way.
+type areaPlay struct{ player }
+
 // hold takes the lock of the host and reads what a play needs, in this order: another job may have changed the host before.
-func (r *run) hold(ctx context.Context, p HostPlay) error {
+func (r *areaPlay) hold(ctx context.Context, p HostPlay) error {
 	var version store.PlaybookVersion
 	err := r.w.db.InTx(ctx, func(tx *store.Tx) (err error) {
 		if err := tx.OwnJob(ctx, r.claim.ID, r.claim.Attempt); err != nil {
 			return err
 		}
-		if r.fence, err = tx.LockHost(ctx, p.Host, r.claim.ID, r.claim.Attempt); err != nil {
+		if r.host.fence, err = tx.LockHost(ctx, p.Host, r.claim.ID, r.claim.Attempt); err != nil {
 			return err
 		}
 		version, err = tx.BoundPlaybook(ctx, r.claim.ID, p.Playbook)
@@ -83,26 +85,26 @@ func (r *run) hold(ctx context.Context, p HostPlay) error {
 	return nil
 }
 
-func (r *run) readFor(ctx context.Context, p HostPlay, version store.PlaybookVersion) (err error) {
-	if r.host, err = r.w.db.Host(ctx, p.Host); err != nil {
+func (r *areaPlay) readFor(ctx context.Context, p HostPlay, version store.PlaybookVersion) (err error) {
+	if r.host.Host, err = r.w.db.Host(ctx, p.Host); err != nil {
 		return fmt.Errorf("load host %s: %w", p.Host, err)
 	}
-	if r.key, err = r.w.db.KeyOfHost(ctx, p.Host); err != nil {
+	if r.host.key, err = r.w.db.KeyOfHost(ctx, p.Host); err != nil {
 		return fmt.Errorf("load the key of host %s: %w", r.host.Name, err)
 	}
 	if r.content, err = r.w.db.PlaybookContent(ctx, version.ID); err != nil {
 		return fmt.Errorf("load playbook %s: %w", p.Playbook, err)
 	}
-	r.job.Playbook, r.job.PlaybookVersionID = &version.Playbook, &version.ID
+	r.playbook = version.Playbook
 	r.log.Note("%s on %s, version %d.", p.Playbook, r.host.Name, version.Version)
 	return nil
 }
 
-func (r *run) playFor(ctx context.Context, p HostPlay) (json.RawMessage, error) {
+func (r *areaPlay) playFor(ctx context.Context, p HostPlay) (json.RawMessage, error) {
 	if !r.host.Fenced || r.host.State == domain.HostLost || r.host.RemovedAt != nil {
 		return nil, &domain.JobError{Code: domain.ErrCodeSuperseded, Host: r.host.Name, Message: fmt.Sprintf("The host %s is %s and has no fence of ours. Initialize it first.", r.host.Name, r.host.State)}
 	}
-	to, err := r.access(ctx)
+	to, err := r.host.access(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +131,7 @@ func (r *run) playFor(ctx context.Context, p HostPlay) (json.RawMessage, error) 
 }
 
 // endForArea has the host's fence end what a play left there that was cut or timed out.
-func (r *run) endForArea(ctx context.Context) {
+func (r *areaPlay) endForArea(ctx context.Context) {
 	if errors.Is(context.Cause(ctx), queue.ErrLeaseLost) || errors.Is(context.Cause(ctx), queue.ErrHandedOver) {
 		return // the next holder's first task does so
 	}
@@ -137,7 +139,7 @@ func (r *run) endForArea(ctx context.Context) {
 }
 
 // letGo gives the host back. It also does so for an attempt that is being stopped.
-func (r *run) letGo(ctx context.Context) error {
+func (r *areaPlay) letGo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := r.w.db.InTx(ctx, func(tx *store.Tx) error { return tx.UnlockHostsOf(ctx, r.claim.ID, r.claim.Attempt) })

@@ -3,19 +3,10 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"time"
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/queue"
-	"kloigos/backend/internal/store"
 )
-
-// endWithin bounds how long a host is asked to end what still runs on it: the
-// whole of a cancel is to take no longer than ten seconds, of which one may pass
-// until it is heard, and some with the end of the play and of the job.
-const endWithin = 6 * time.Second
 
 // cutShort tells whether the job ends now although something that it began may
 // still go on on the host: a module there outlives the play that started it,
@@ -48,7 +39,7 @@ func leavesWork(err error) bool {
 // began tells whether a step that holds the host was begun, by this attempt or
 // an earlier one, and did not end well.
 func (r *run) began() bool {
-	if r.fence != 0 || r.locked {
+	if r.host.fence != 0 || r.host.held {
 		return true
 	}
 	for _, s := range r.job.Steps {
@@ -58,43 +49,4 @@ func (r *run) began() bool {
 		}
 	}
 	return false
-}
-
-// endOnHost has the host's fence end what the job left there, by a number that
-// is newer than all of its own. Where another job holds the host by now, or another
-// worker has this one, their first task has done so, or will.
-func (r *run) endOnHost(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
-	defer cancel()
-	err := r.w.db.InTx(ctx, func(tx *store.Tx) (err error) {
-		if err := tx.OwnJob(ctx, r.claim.ID, r.claim.Attempt); err != nil {
-			return err
-		}
-		r.fence, err = tx.LockHost(ctx, r.host.ID, r.claim.ID, r.claim.Attempt)
-		return err
-	})
-	if errors.Is(err, store.ErrHostBusy) || errors.Is(err, store.ErrLost) {
-		return
-	}
-	if err == nil {
-		err = r.comeAsNewest(ctx)
-	}
-	if err != nil {
-		slog.Warn("end running tasks on the host failed", "job", r.claim.ID, "host", r.host.Name, "error", err)
-		r.log.Note("The host did not answer the request to end running tasks. Its last task may still finish; the next job on the host ends it first.")
-		return
-	}
-	if r.unchecked {
-		r.log.Note("All tasks that ran under the host's fence were ended. The play that installs the fence runs without one: its last task may still finish.")
-		return
-	}
-	r.log.Note("No task of the job runs on the host any more.")
-}
-
-func (r *run) comeAsNewest(ctx context.Context) error {
-	a, err := r.access(ctx)
-	if err != nil {
-		return fmt.Errorf("reach the host: %w", err)
-	}
-	return r.w.runner.End(ctx, r.target(*a, true))
 }

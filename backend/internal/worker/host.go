@@ -27,7 +27,7 @@ var hostProbe = handler{
 		if err := tx.SetHostFacts(ctx, r.host.ID, *r.facts); err != nil {
 			return err
 		}
-		return tx.ProvedHostKey(ctx, r.host.ID, r.key)
+		return tx.ProvedHostKey(ctx, r.host.ID, r.host.key)
 	},
 }
 
@@ -36,7 +36,7 @@ var hostProbe = handler{
 // person; a key that changed stops everything.
 func checkHostKey(ctx context.Context, r *run) error {
 	known := r.host.HostKey
-	offered, err := r.offeredKey(ctx)
+	offered, err := r.host.offeredKey(ctx)
 	r.host.HostKey = known
 	switch {
 	case err != nil:
@@ -77,16 +77,6 @@ func checkHostKey(ctx context.Context, r *run) error {
 	}
 }
 
-// write writes on behalf of the attempt, if it is still the running one.
-func (r *run) write(ctx context.Context, f func(*store.Tx) error) error {
-	return r.w.db.InTx(ctx, func(tx *store.Tx) error {
-		if err := tx.OwnJob(ctx, r.claim.ID, r.claim.Attempt); err != nil {
-			return err
-		}
-		return f(tx)
-	})
-}
-
 func fingerprint(hostKey string) string {
 	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(hostKey))
 	if err != nil {
@@ -99,7 +89,7 @@ func probe(ctx context.Context, r *run) error {
 	if err := r.play(ctx, inputs.OfProbe(), false); err != nil {
 		return err
 	}
-	facts, bad := factsOf(r.host, r.result)
+	facts, bad := factsOf(r.host.Host, r.result)
 	if bad != nil {
 		return bad
 	}
@@ -212,8 +202,8 @@ func taken(devices []domain.Device, byID []string) []domain.Device {
 // under it, unless the operator asked for another incarnation, or for a number that
 // this database no longer knows of, to be replaced.
 func bootstrap(ctx context.Context, r *run) error {
-	refence := r.refence()
-	if err := r.play(ctx, inputs.OfBootstrap(r.host, refence, r.fence), r.host.Fenced && !refence); err != nil {
+	refence := refence(r.job)
+	if err := r.play(ctx, inputs.OfBootstrap(r.host.Host, refence, r.host.fence), r.host.Fenced && !refence); err != nil {
 		return err
 	}
 	var known struct {
@@ -232,10 +222,10 @@ const mostAhead = 1 << 32
 
 // fenced notes that the host has its fence, and the number that it has come to.
 func (r *run) fenced(ctx context.Context, seen int64) error {
-	if seen > r.fence+mostAhead {
+	if seen > r.host.fence+mostAhead {
 		return &domain.JobError{
 			Code: domain.ErrCodeTaskFailed, Host: r.host.Name,
-			Message: fmt.Sprintf("The host's fence has number %d, ours is %d, and this control plane never issued the higher one. Look at /etc/kloigos/fence/token and /var/log/kloigos/tokens.log on the host to find who wrote it.", seen, r.fence),
+			Message: fmt.Sprintf("The host's fence has number %d, ours is %d, and this control plane never issued the higher one. Look at /etc/kloigos/fence/token and /var/log/kloigos/tokens.log on the host to find who wrote it.", seen, r.host.fence),
 		}
 	}
 	err := r.write(ctx, func(tx *store.Tx) error {
@@ -257,7 +247,7 @@ func initialize(ctx context.Context, r *run) error {
 	if err != nil {
 		return fmt.Errorf("load units: %w", err)
 	}
-	err = r.play(ctx, inputs.OfInitialize(r.host, units, []string{}), true)
+	err = r.play(ctx, inputs.OfInitialize(r.host.Host, units, []string{}), true)
 	if err != nil {
 		return err
 	}
@@ -298,7 +288,7 @@ func relayout(ctx context.Context, r *run) error {
 			made++
 		}
 	}
-	if err := r.play(ctx, inputs.OfRelayout(r.host, staying), true); err != nil {
+	if err := r.play(ctx, inputs.OfRelayout(r.host.Host, staying), true); err != nil {
 		return err
 	}
 	r.outcome = fmt.Sprintf("%d new units are ready to be allocated; %d stayed as they were.", made, len(staying)-made)
@@ -328,7 +318,7 @@ func decommission(ctx context.Context, r *run) error {
 	if err := bringFenceBack(ctx, r); err != nil {
 		return err
 	}
-	err = r.play(ctx, inputs.OfDecommission(r.host, units), true)
+	err = r.play(ctx, inputs.OfDecommission(r.host.Host, units), true)
 	if err == nil {
 		r.outcome = "Kloigos was removed from the host; packages and logs stay."
 	}
@@ -341,7 +331,7 @@ func decommission(ctx context.Context, r *run) error {
 // sent a play that no fence checks, and only by the attempt that still has the
 // job; the number goes along, which the host compares with those in its log.
 func bringFenceBack(ctx context.Context, r *run) error {
-	bootstrap := inputs.OfBootstrap(r.host, false, r.fence)
+	bootstrap := inputs.OfBootstrap(r.host.Host, false, r.host.fence)
 	if r.host.Fenced {
 		err := r.play(ctx, bootstrap, true)
 		var why *domain.JobError

@@ -110,12 +110,12 @@ func (t *together) target(ctx context.Context, h store.Host) (*ansible.Host, err
 	if err := stays(h); err != nil {
 		return nil, err
 	}
-	one := &run{w: t.r.w, job: t.r.job, claim: t.r.claim, log: t.r.log, host: h, key: t.keys[h.ID]}
+	one := targetHost{Host: h, w: t.r.w, key: t.keys[h.ID]}
 	to, err := one.access(ctx)
 	if err != nil {
 		return nil, err
 	}
-	target := one.target(*to, false)
+	target := one.target(*to)
 	return &target, nil
 }
 
@@ -158,12 +158,11 @@ func (t *together) play(ctx context.Context, targets []ansible.Host) error {
 		return t.broken
 	}
 	if why == nil {
-		r.w.cfg.Failpoints.Hit(failpoint.PlayDone(*r.job.Playbook, what.File))
+		r.w.cfg.Failpoints.Hit(failpoint.PlayDone(r.playbook, what.File))
 	}
 	left := &domain.JobError{Code: domain.ErrCodePlaybookError, Message: "The playbook returned no facts of this host."}
 	for _, f := range out.Failures {
-		failure := r.failed(f)
-		failure.Host = f.Host
+		failure := failed(f, f.Host)
 		switch h, waits := t.hosts[f.Host]; {
 		case waits:
 			if err := t.fail(ctx, h, failure); err != nil {

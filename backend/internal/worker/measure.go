@@ -39,7 +39,7 @@ func measure(ctx context.Context, r *run) error {
 	for _, a := range tenants {
 		m.asked[a.UnitID.String()] = true
 	}
-	_, err = r.ansible(ctx, inputs.OfMeasure(tenants, r.samples()), false, false, func(e ansible.Event) {
+	_, err = r.ansible(ctx, inputs.OfMeasure(tenants, samples(r.job)), false, false, func(e ansible.Event) {
 		if e.Kind == ansible.EventResult && e.Host == r.host.Name {
 			m.take(ctx, e.Result)
 		}
@@ -92,12 +92,12 @@ func (m *measuring) take(ctx context.Context, result json.RawMessage) {
 	m.taken++
 }
 
-// samples is how many the job was asked for, within what a play is given.
-func (r *run) samples() int {
+// samples is how many a job was asked for, within what a play is given.
+func samples(j store.Job) int {
 	var args struct {
 		Samples int `json:"samples"`
 	}
-	if err := json.Unmarshal(r.job.Args, &args); err != nil {
+	if err := json.Unmarshal(j.Args, &args); err != nil {
 		return 1
 	}
 	return min(max(args.Samples, 1), domain.MaxSamples)

@@ -38,7 +38,7 @@ func planChecked(ctx context.Context, tx *store.Tx, r *run) error {
 
 // about says what the plan is about, for this very run.
 func (r *run) about() inputs.About {
-	a := inputs.About{Kind: r.job.Kind, Subject: r.job.Subject(), Refence: r.refence(), Job: r.job.ID}
+	a := inputs.About{Kind: r.job.Kind, Subject: r.job.Subject(), Refence: refence(r.job), Job: r.job.ID}
 	if r.job.Kind == domain.KindPlan {
 		a.Kind, a.Refence, a.Proposal = r.plan.Kind, r.plan.Action == domain.ActionRefence, r.plan.Proposal
 		if r.plan.AllocationID != nil {
@@ -53,7 +53,7 @@ func check(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	plays, err := rows.Plays(r.fence)
+	plays, err := rows.Plays(r.host.fence)
 	if err != nil {
 		return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: r.host.Name, Message: "The host no longer has a layout."}
 	}
@@ -184,9 +184,10 @@ func (r *run) stale(moved, why string) *domain.JobError {
 	}
 }
 
-func (r *run) refence() bool {
+// refence tells whether a job is to replace the fence of its host.
+func refence(j store.Job) bool {
 	var args struct {
 		Refence bool `json:"refence"`
 	}
-	return json.Unmarshal(r.job.Args, &args) == nil && args.Refence
+	return json.Unmarshal(j.Args, &args) == nil && args.Refence
 }

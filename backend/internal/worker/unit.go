@@ -48,7 +48,7 @@ func allocateAgain(ctx context.Context, r *run) error {
 }
 
 func allocate(ctx context.Context, r *run) error {
-	err := r.play(ctx, inputs.OfAllocate(r.host, r.unit, r.alloc), true)
+	err := r.play(ctx, inputs.OfAllocate(r.host.Host, r.unit, r.alloc), true)
 	if err == nil {
 		r.outcome = fmt.Sprintf("%s can log in at %s.", r.alloc.LoginUser, r.alloc.Address)
 	}
@@ -79,7 +79,7 @@ var unitDeallocate = handler{
 }
 
 func deallocate(ctx context.Context, r *run) error {
-	err := r.play(ctx, inputs.OfDeallocate(r.host, r.unit, r.alloc), true)
+	err := r.play(ctx, inputs.OfDeallocate(r.host.Host, r.unit, r.alloc), true)
 	if err != nil {
 		return err
 	}

@@ -64,24 +64,12 @@ type step struct {
 
 // run is one attempt of a job under way.
 type run struct {
-	w     *Worker
+	player
 	job   store.Job
-	claim store.Claim
-	log   *queue.Log
-	host  store.Host
 	unit  store.Unit
 	alloc store.Allocation
 	plan  store.Plan // that the job makes, or that it is bound to
 
-	content []byte                // of the playbook's version
-	key     store.OrganizationKey // that reaches the host
-	fence   int64                 // number of the host lock; 0 while none is held
-
-	locked    bool     // this attempt has held the host
-	secrets   []string // beside keys, that no log may show
-	unchecked bool     // it has begun a play that changes the host and that no fence checks
-
-	played  bool          // the host answered
 	facts   *domain.Facts // read by a probe
 	faults  []string      // of the host, seen by something else than a probe
 	result  []byte        // kloigos_result of the last play
@@ -128,7 +116,7 @@ var errStopping = errors.New("the backend stops")
 
 // Work is a queue.Work.
 func (w *Worker) Work(ctx context.Context, c store.Claim, log *queue.Log) (result queue.Result) {
-	r := &run{w: w, claim: c, log: log}
+	r := &run{player: player{w: w, claim: c, log: log, host: targetHost{w: w}}}
 	defer func() { // or a job that makes one backend panic would go round and end all of them
 		if p := recover(); p != nil {
 			result = r.end(ctx, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
@@ -156,7 +144,10 @@ func (r *run) load(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	all, err := r.w.db.Attempt(ctx, r.claim)
-	r.job, r.content, r.key = all.Job, all.Playbook, all.Key
+	r.job, r.content, r.host.key = all.Job, all.Playbook, all.Key
+	if r.job.Playbook != nil {
+		r.playbook = *r.job.Playbook
+	}
 	r.isAbout(all.Subject)
 	if err != nil {
 		return err
@@ -175,7 +166,7 @@ func (r *run) load(ctx context.Context) (err error) {
 }
 
 func (r *run) isAbout(s store.Subject) {
-	r.host, r.unit, r.alloc, r.plan = s.Host, s.Unit, s.Allocation, s.Plan
+	r.host.Host, r.unit, r.alloc, r.plan = s.Host, s.Unit, s.Allocation, s.Plan
 }
 
 func (r *run) steps(ctx context.Context) error {
@@ -232,7 +223,7 @@ func (r *run) step(ctx context.Context, s store.Step, what step, last bool) erro
 		}
 		return tx.UnlockHost(written, r.claim.ID, r.claim.Attempt)
 	})
-	r.fence = 0
+	r.host.fence = 0
 	if err == nil && endErr != nil {
 		return fmt.Errorf("end step %s: %w", s.Name, endErr)
 	}
@@ -248,17 +239,17 @@ func (r *run) withClaim(s store.Step, what step) bool {
 
 func (r *run) begin(ctx context.Context, s store.Step, what step) error {
 	if r.withClaim(s, what) {
-		r.fence, r.locked = r.claim.Begun.Number, true
+		r.host.fence, r.host.held = r.claim.Begun.Number, true
 		return nil
 	}
-	fence, locked := r.fence, r.locked
+	fence, held := r.host.fence, r.host.held
 	err := r.w.db.InTx(ctx, func(tx *store.Tx) error {
-		r.fence, r.locked = fence, locked // a try before this one was rolled back
+		r.host.fence, r.host.held = fence, held // a try before this one was rolled back
 		if err := tx.StartStep(ctx, r.claim.ID, r.claim.Attempt, s.Position); err != nil || !what.lock {
 			return err
 		}
 		number, err := tx.LockHost(ctx, r.host.ID, r.claim.ID, r.claim.Attempt)
-		r.fence, r.locked = number, locked || err == nil
+		r.host.fence, r.host.held = number, held || err == nil
 		return err
 	})
 	if errors.Is(err, store.ErrHostBusy) {

@@ -2,9 +2,6 @@ package page
 
 import (
 	"context"
-	"net/url"
-	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -24,81 +21,6 @@ func Refused(err error, draw func(status int, wrong ui.Problems) error) error {
 		return err
 	}
 	return draw(fiber.StatusUnprocessableEntity, problems)
-}
-
-// Once is the idempotency key that came with a form.
-func (r *Request) Once() client.Option { return client.IdempotencyKey(KeyOr(r.Form("key"))) }
-
-// IfSeen lets a change pass only if the object is still as it was shown.
-func (r *Request) IfSeen() client.Option {
-	version, err := strconv.ParseInt(r.Form("version"), 10, 64)
-	if err != nil {
-		version = 0 // none has it
-	}
-	return client.IfMatch(version)
-}
-
-// Typed refuses an action unless a text was typed with it.
-func (r *Request) Typed(want string) error {
-	if r.Form("confirm") != want {
-		return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "the typed text is not " + want + "; nothing was done"}
-	}
-	return nil
-}
-
-// Bind reads a form into a body of the API, by the names that the fields have there: texts, numbers, checkboxes, and lists
-// with one value a line. Pointers are set. What is no number is a problem of its field.
-func (r *Request) Bind(body any) (wrong ui.Problems) {
-	r.bind(reflect.ValueOf(body).Elem(), &wrong)
-	return wrong
-}
-
-func (r *Request) bind(v reflect.Value, wrong *ui.Problems) {
-	for i := range v.NumField() {
-		if v.Type().Field(i).Anonymous {
-			r.bind(v.Field(i), wrong)
-			continue
-		}
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if !r.C.Request().PostArgs().Has(name) && v.Field(i).Kind() != reflect.Bool {
-			continue
-		}
-		field := v.Field(i)
-		if field.Kind() == reflect.Pointer && field.Type().Elem().Kind() == reflect.Int64 && r.Form(name) == "" {
-			continue // no number is none
-		}
-		if field.Kind() == reflect.Pointer {
-			field.Set(reflect.New(field.Type().Elem()))
-			field = field.Elem()
-		}
-		text := r.Form(name)
-		switch field.Kind() {
-		case reflect.String:
-			field.SetString(text)
-		case reflect.Bool:
-			field.SetBool(text == "true")
-		case reflect.Int, reflect.Int64:
-			n, err := Number(text)
-			if err != nil {
-				wrong.Title = "Not accepted. Nothing was changed."
-				wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: name, Message: "enter a whole number"})
-			}
-			field.SetInt(int64(n))
-		case reflect.Slice:
-			field.Set(reflect.ValueOf(append([]string{}, Lines(text)...)))
-		}
-	}
-}
-
-// typed is the form as it was typed, so that it can be drawn again. What is secret is left out.
-func (r *Request) typed(f *ui.Form) {
-	f.Values = url.Values{}
-	for key := range r.C.Request().PostArgs().All() {
-		if name := string(key); !isSecret(name) {
-			f.Values[name] = []string{r.Form(name)}
-		}
-	}
-	f.Version = r.Form("version")
 }
 
 // Create makes an object of a form, and leads to it; a form that is refused is drawn again.

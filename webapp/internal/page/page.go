@@ -9,8 +9,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,13 +56,12 @@ type App struct {
 
 // Request is one request of a browser.
 type Request struct {
-	C   *fiber.Ctx
-	Ctx context.Context // ends when the page has waited long enough
-	API *client.Client  // speaks for the session
-	app *App
-	who func() (api.Whoami, error)
-	// scope is the workspace in the address, organization/project/workspace; "" for none.
-	scope string
+	input
+	scope                 // of the page
+	Ctx   context.Context // ends when the page has waited long enough
+	API   *client.Client  // speaks for the session
+	app   *App
+	who   func() (api.Whoami, error)
 	// allowed is what the session may do, once it is known.
 	allowed ui.Allowed
 }
@@ -78,7 +75,7 @@ func (a *App) Page(h func(*Request) error) fiber.Handler {
 		}
 		ctx, cancel := context.WithTimeout(a.Closing, Patience)
 		defer cancel()
-		r := &Request{C: c, Ctx: ctx, app: a, API: speaker, scope: scopeOf(c)}
+		r := &Request{input: input{c}, Ctx: ctx, app: a, API: speaker, scope: scopeOf(c)}
 		r.who = sync.OnceValues(func() (api.Whoami, error) { return r.API.Whoami(ctx) })
 		if c.Method() == fiber.MethodGet {
 			go func() { _, _ = r.who() }() // while the handler asks for the rest
@@ -99,7 +96,7 @@ func (a *App) Open(h func(*Request) error) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ctx, cancel := context.WithTimeout(a.Closing, Patience)
 		defer cancel()
-		r := &Request{C: c, Ctx: ctx, app: a, API: a.API.WithToken("").WithForwarded(a.Sessions.ClientAddress(c))}
+		r := &Request{input: input{c}, Ctx: ctx, app: a, API: a.API.WithToken("").WithForwarded(a.Sessions.ClientAddress(c))}
 		if err := h(r); err != nil {
 			return r.fail(err)
 		}
@@ -110,40 +107,9 @@ func (a *App) Open(h func(*Request) error) fiber.Handler {
 // App returns what the handler was made with.
 func (r *Request) App() *App { return r.app }
 
-// Param returns a part of the path.
-func (r *Request) Param(name string) string { return strings.Clone(r.C.Params(name)) }
-
-// Query returns a parameter of the address, trimmed.
-func (r *Request) Query(name string) string { return strings.TrimSpace(r.C.Query(name)) }
-
-// Form returns a field of the form that was sent, trimmed, with line ends as
-// on Unix.
-func (r *Request) Form(name string) string {
-	return clean(string(r.C.Request().PostArgs().Peek(name)))
-}
-
-// FormRaw returns a field as it was typed: passwords.
-func (r *Request) FormRaw(name string) string {
-	return string(r.C.Request().PostArgs().Peek(name))
-}
-
-// FormAll returns the values of a field that may come several times.
-func (r *Request) FormAll(name string) []string {
-	var all []string
-	for _, v := range r.C.Request().PostArgs().PeekMulti(name) {
-		if s := clean(string(v)); s != "" {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
 func clean(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n"))
 }
-
-// Live tells whether htmx asked, for a part of the page.
-func (r *Request) Live() bool { return r.C.Get("HX-Request") == "true" }
 
 // Who returns who is logged in.
 func (r *Request) Who() (api.Whoami, error) { return r.who() }
@@ -182,7 +148,7 @@ func (r *Request) show(v View, who api.Whoami) error {
 	}
 	r.allowed = ui.Allowed{Permissions: who.Permissions, Refused: a.refused(who.Permissions)}
 	shell := ui.ShellView{
-		Title: v.Title, Nav: v.Nav, Entries: entries(a.nav, r.allowed.Refused), Account: account, Theme: theme(r.C), Here: r.At(r.here()), Notice: a.notices[r.C.Query("said")],
+		Title: v.Title, Nav: v.Nav, Entries: entries(a.nav, r.allowed.Refused), Account: account, Theme: theme(r.C), Here: r.At(r.Here()), Notice: a.notices[r.C.Query("said")],
 		CSS: a.Assets.URL("app.css"), Icon: a.Assets.URL("icon.svg"),
 		Scripts: []string{a.Assets.URL("htmx.js"), a.Assets.URL("app.js")},
 	}
@@ -243,18 +209,6 @@ func orOK(status int) int {
 	return status
 }
 
-// here is the address of the page, without the notice of what was just done.
-func (r *Request) here() string {
-	if r.C.Method() != fiber.MethodGet {
-		return "/"
-	}
-	u := string(r.C.Request().URI().RequestURI())
-	if i := strings.LastIndexAny(u, "?&"); i >= 0 && strings.HasPrefix(u[i+1:], "said=") {
-		return u[:i]
-	}
-	return u
-}
-
 // Go leads the browser to another page, as after every form that was taken.
 // said is a key of the notices, or "".
 func (r *Request) Go(path, said string) error {
@@ -275,9 +229,6 @@ func (r *Request) GoJob(jobID, path, said string) error {
 	}
 	return r.Go(path, said)
 }
-
-// Planning tells whether a form asks for a plan instead of the action.
-func (r *Request) Planning() bool { return r.Form("plan") == "true" }
 
 // GoPlan leads to a plan that was made.
 func (r *Request) GoPlan(p api.Plan, err error) error {
@@ -329,67 +280,4 @@ func theme(c *fiber.Ctx) string {
 	default:
 		return ""
 	}
-}
-
-// Here is the address of the page that is shown.
-func (r *Request) Here() string { return r.here() }
-
-// queryBut are the parameters of a list that stay from page to page: all but
-// these.
-func (r *Request) queryBut(but ...string) url.Values {
-	q := url.Values{}
-	all, err := url.ParseQuery(string(r.C.Request().URI().QueryString()))
-	if err != nil { // what can be read of it is in all
-		r.app.Log.Debug("invalid list query", "error", err.Error())
-	}
-	for k, values := range all {
-		for _, v := range values {
-			if v != "" && k != "cursor" && k != "said" && !slices.Contains(but, k) {
-				q.Add(k, v)
-			}
-		}
-	}
-	return q
-}
-
-// Sorter is the order of the list that is looked at, with the addresses of the
-// others; theDefault is what the API does where none is named.
-func (r *Request) Sorter(theDefault string) ui.Sorter {
-	return ui.Sorter{Path: r.C.Path(), Query: r.queryBut("sort"), Given: r.Query("sort"), Default: theDefault}
-}
-
-// Columns are the columns of the list that is looked at; what is not one of
-// them was not chosen.
-func (r *Request) Columns(all []ui.Column) ui.Columns {
-	c := ui.Columns{All: all, Path: r.C.Path(), Query: r.queryBut("col")}
-	for _, key := range r.queryBut()["col"] {
-		known := slices.ContainsFunc(all, func(col ui.Column) bool { return col.Key == key })
-		if known && !slices.Contains(c.Given, key) {
-			c.Given = append(c.Given, key)
-		}
-	}
-	return c
-}
-
-// Pages returns the addresses of the pages around one of a list, with the same
-// filters, by the cursors that lead there.
-func (r *Request) Pages(previous, next string) (p ui.Pages) {
-	q := r.queryBut()
-	at := func(cursor string) string {
-		q.Del("cursor")
-		if cursor != "" {
-			q.Set("cursor", cursor)
-		}
-		if len(q) == 0 {
-			return r.C.Path()
-		}
-		return r.C.Path() + "?" + q.Encode()
-	}
-	if previous != "" {
-		p.First, p.Previous = at(""), at(previous)
-	}
-	if next != "" {
-		p.Next = at(next)
-	}
-	return p
 }

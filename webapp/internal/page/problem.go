@@ -23,7 +23,7 @@ func (a *App) toLogin(c *fiber.Ctx, said string) error {
 		if kept := keep(c); kept.Path != "" {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(a.Closing), Patience)
 			defer cancel()
-			return a.Login(&Request{C: c, Ctx: ctx, app: a}, formPage(c), kept)
+			return a.Login(&Request{input: input{c}, Ctx: ctx, app: a}, formPage(c), kept)
 		}
 		return c.Redirect(loginPath(formPage(c), "expired"), fiber.StatusSeeOther)
 	}
@@ -197,7 +197,7 @@ func (r *Request) failAs(err error, who api.Whoami) error {
 		r.Ctx = context.WithoutCancel(r.Ctx)
 	}
 	r.C.Response().ResetBody()
-	return r.show(View{Title: t.title, Status: t.status, Body: troublePage(t, r.C.Method() == fiber.MethodGet, r.here(), r.app.listOf(r.here()))}, who)
+	return r.show(View{Title: t.title, Status: t.status, Body: troublePage(t, r.C.Method() == fiber.MethodGet, r.Here(), r.app.listOf(r.Here()))}, who)
 }
 
 // ErrorHandler answers errors that no page handled: unknown paths, refused and
@@ -205,7 +205,7 @@ func (r *Request) failAs(err error, who api.Whoami) error {
 func (a *App) ErrorHandler(c *fiber.Ctx, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.Closing), Patience)
 	defer cancel()
-	r := &Request{C: c, Ctx: ctx, app: a, scope: scopeOf(c)}
+	r := &Request{input: input{c}, Ctx: ctx, app: a, scope: scopeOf(c)}
 	var f *fiber.Error
 	isTooLarge := errors.As(err, &f) && f.Code == fiber.StatusRequestEntityTooLarge
 	if isTooLarge && len(c.Request().Body()) == 0 { // it was not read, and the connection ends

@@ -41,14 +41,17 @@ func (a *App) Scoped(c *fiber.Ctx) error {
 	if found == nil || scopeOf(c) != "" {
 		return fiber.ErrNotFound
 	}
-	c.Locals(scopeKey{}, strings.Clone(found[1]))
+	c.Locals(scopeKey{}, scope(strings.Clone(found[1])))
 	c.Path(cmp.Or(found[2], "/"))
 	return c.RestartRouting()
 }
 
+// scope is the workspace in an address, organization/project/workspace; "" for none.
+type scope string
+
 // scopeOf is the workspace that the address of a request begins with, "" for none.
-func scopeOf(c *fiber.Ctx) string {
-	s, _ := c.Locals(scopeKey{}).(string)
+func scopeOf(c *fiber.Ctx) scope {
+	s, _ := c.Locals(scopeKey{}).(scope)
 	return s
 }
 
@@ -56,7 +59,7 @@ func scopeOf(c *fiber.Ctx) string {
 // ok is false without a session.
 func (a *App) Speaker(c *fiber.Ctx) (speaker *client.Client, ok bool) {
 	token := a.Sessions.Token(c)
-	return a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c)).WithWorkspace(scopeOf(c)), token != ""
+	return a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c)).WithWorkspace(scopeOf(c).Workspace()), token != ""
 }
 
 // scopes are the workspaces that sessions see.
@@ -138,39 +141,39 @@ func (r *Request) elsewhere() string {
 
 // remember has pages without a workspace in their address lead to this one.
 func (r *Request) remember() {
-	if r.scope == "" || r.C.Cookies(workspaceCookie) == r.scope {
+	if r.scope == "" || r.C.Cookies(workspaceCookie) == r.Workspace() {
 		return
 	}
 	r.C.Cookie(&fiber.Cookie{
-		Name: workspaceCookie, Value: r.scope, Path: "/", Expires: r.app.Now().AddDate(1, 0, 0), Secure: !r.app.Sessions.Insecure, HTTPOnly: true,
+		Name: workspaceCookie, Value: r.Workspace(), Path: "/", Expires: r.app.Now().AddDate(1, 0, 0), Secure: !r.app.Sessions.Insecure, HTTPOnly: true,
 		SameSite: fiber.CookieSameSiteLaxMode,
 	})
 }
 
 // prefix is what stands before the addresses of this page, "" for nothing.
-func (r *Request) prefix() string {
-	if r.scope == "" {
+func (s scope) prefix() string {
+	if s == "" {
 		return ""
 	}
-	return scopePrefix + r.scope
+	return scopePrefix + string(s)
 }
 
 // At is the address of a page in the workspace of the request.
-func (r *Request) At(path string) string { return scopedAddress(path, r.prefix()) }
+func (s scope) At(path string) string { return scopedAddress(path, s.prefix()) }
 
 // Workspace is the workspace in the address of the page, "" for none.
-func (r *Request) Workspace() string { return r.scope }
+func (s scope) Workspace() string { return string(s) }
 
 // Renamed leads on in a scope that has another path now; "" if it is gone.
 func (r *Request) Renamed(from, to string) {
 	r.ForgetScopes()
-	rest, inside := strings.CutPrefix(r.scope+"/", from+"/")
+	rest, inside := strings.CutPrefix(r.Workspace()+"/", from+"/")
 	switch {
 	case !inside || r.scope == "":
 	case to == "":
 		r.scope = ""
 	default:
-		r.scope = strings.TrimSuffix(to+"/"+rest, "/")
+		r.scope = scope(strings.TrimSuffix(to+"/"+rest, "/"))
 	}
 }
 
@@ -180,7 +183,7 @@ func (r *Request) switcher(nav string) (s ui.Switcher) {
 	if len(all) < 2 {
 		return s
 	}
-	s.Current = r.scope
+	s.Current = r.Workspace()
 	for _, path := range all {
 		s.Workspaces = append(s.Workspaces, ui.Target{Href: scopePrefix + path + nav, Label: path})
 	}
@@ -189,14 +192,12 @@ func (r *Request) switcher(nav string) (s ui.Switcher) {
 
 // requestURI is the address of a request, with its workspace.
 func requestURI(c *fiber.Ctx) string {
-	r := Request{scope: scopeOf(c)}
-	return r.At(string(c.Request().URI().RequestURI()))
+	return scopeOf(c).At(string(c.Request().URI().RequestURI()))
 }
 
 // ScopeOf puts the workspace of a request before the addresses of parts of pages.
 func ScopeOf(c *fiber.Ctx) func(html []byte) []byte {
-	r := Request{scope: scopeOf(c)}
-	return func(html []byte) []byte { return scoped(html, r.prefix()) }
+	return func(html []byte) []byte { return scoped(html, scopeOf(c).prefix()) }
 }
 
 // addressed are the attributes of our pages that hold addresses.

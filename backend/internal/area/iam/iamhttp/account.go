@@ -24,9 +24,8 @@ const (
 	disableAccounts = "installation.account:disable"
 )
 
-func (h handlers) registerAccounts() {
-	on := accountHandlers{h}
-	s := h.server
+func (on accountHandlers) register() {
+	s := on.server
 	httpapi.Register(s, "list-accounts", on.listAccounts, httpapi.Sorted(iam.AccountSorting))
 	httpapi.Register(s, "create-account", on.createAccount, httpapi.Created, httpapi.Example(api.CreateAccount{Name: "ada", Email: "ada@example.org"}))
 	httpapi.Register(s, "get-account", on.getAccount)

@@ -9,7 +9,7 @@ import (
 )
 
 // registerCascades registers deletions of scopes with all that is in them. Their plans are like those of hosts.
-func (h handlers) registerCascades() {
+func registerCascades(h handlers) {
 	for _, level := range []iam.Level{iam.Organizations, iam.Projects, iam.Workspaces} {
 		httpapi.RegisterCascade(h.server, httpapi.Cascade{Noun: level.Noun, Find: func(ctx context.Context, text string) (httpapi.CascadeScope, error) {
 			return h.cascadable(ctx, level, text)

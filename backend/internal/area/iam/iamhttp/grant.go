@@ -25,9 +25,8 @@ const (
 	readAccounts = "installation.account:read"
 )
 
-func (h handlers) registerGrants() {
-	on := grantHandlers{h}
-	s := h.server
+func (on grantHandlers) register() {
+	s := on.server
 	httpapi.Register(s, "list-grants", on.listGrants, httpapi.Sorted(iam.GrantSorting))
 	httpapi.Register(s, "create-grant", on.createGrant, httpapi.Created, httpapi.Example(api.CreateGrant{Account: "ada", Role: "operator", Scope: "acme/web"}))
 	httpapi.Register(s, "get-grant", on.getGrant)

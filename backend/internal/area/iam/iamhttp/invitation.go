@@ -25,9 +25,8 @@ const (
 	deleteInvitations = "organization.invitation:delete"
 )
 
-func (h handlers) registerInvitations() {
-	on := invitationHandlers{h}
-	s := h.server
+func (on invitationHandlers) register() {
+	s := on.server
 	httpapi.Register(s, "list-invitations", on.listInvitations, httpapi.Sorted(iam.InvitationSorting))
 	httpapi.Register(s, "create-invitation", on.createInvitation, httpapi.Created, httpapi.Example(api.CreateInvitation{Person: "bob@example.org", Role: "operator", Scope: "acme/web"}))
 	httpapi.Register(s, "get-invitation", on.getInvitation)

@@ -22,9 +22,8 @@ import (
 // loginHandlers answers the routes about logins by providers.
 type loginHandlers struct{ handlers }
 
-func (h handlers) registerLogins() {
-	on := loginHandlers{h}
-	s := h.server
+func (on loginHandlers) register() {
+	s := on.server
 	start := httpapi.Example(api.StartLogin{Provider: "7f9c2ba4-e88f-4a2b-9b6e-0e6f8c5a1d11", ReturnTo: "/hosts"})
 	finish := httpapi.Example(api.FinishLogin{Provider: "7f9c2ba4-e88f-4a2b-9b6e-0e6f8c5a1d11", Browser: "klb_...", State: "kls_...", Code: "SplxlOBeZQQYbYS6WxSbIA"})
 	httpapi.Register(s, "list-login-providers", on.listLoginProviders)

@@ -17,9 +17,8 @@ import (
 // passkeyHandlers answers the routes about passkeys.
 type passkeyHandlers struct{ handlers }
 
-func (h handlers) registerPasskeys() {
-	on := passkeyHandlers{h}
-	s := h.server
+func (on passkeyHandlers) register() {
+	s := on.server
 	none := json.RawMessage(`{}`)
 	httpapi.Register(s, "list-passkeys", on.listPasskeys)
 	httpapi.Register(s, "begin-passkey", on.beginPasskey, httpapi.Example(api.ProvePassword{Password: "the present one"}))

@@ -22,7 +22,7 @@ type realm struct {
 	installation bool
 }
 
-func (h handlers) registerProviders() {
+func registerProviders(h handlers) {
 	s := h.server
 	example := api.CreateInstallationProvider{Name: "login", Issuer: "https://login.example.org/realms/acme", ClientID: "kloigos", Scopes: []string{"profile", "email", "groups"}}
 	change := httpapi.Example(map[string]any{"groups_claim": "roles"})

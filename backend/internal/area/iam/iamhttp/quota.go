@@ -24,9 +24,8 @@ const (
 	setQuotas  = "organization.quota:set"
 )
 
-func (h handlers) registerQuotas() {
-	on := quotaHandlers{h}
-	s := h.server
+func (on quotaHandlers) register() {
+	s := on.server
 	httpapi.Register(s, "list-quotas", on.listQuotas)
 	httpapi.Register(s, "set-quota", on.setQuota, httpapi.Example(api.SetQuota{Scope: "acme/web", Resource: "cpus", Amount: 64}))
 	httpapi.Register(s, "remove-quota", on.removeQuota, httpapi.Example(api.QuotaOf{Scope: "acme/web", Resource: "cpus"}), func(o *huma.Operation) { o.DefaultStatus = http.StatusNoContent })

@@ -27,9 +27,8 @@ const (
 	deleteRoles = "organization.role:delete"
 )
 
-func (h handlers) registerRoles() {
-	on := roleHandlers{h}
-	s := h.server
+func (on roleHandlers) register() {
+	s := on.server
 	httpapi.Register(s, "list-roles", on.listRoles)
 	httpapi.Register(s, "create-role", on.createRole, httpapi.Created, httpapi.Example(api.CreateRole{Name: "watcher", Permissions: []string{"project.workspace.host:read"}}))
 	httpapi.Register(s, "get-role", on.getRole)

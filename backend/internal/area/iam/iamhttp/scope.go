@@ -43,9 +43,8 @@ var permissionsOf = map[string]permissions{
 	iam.WorkspaceNoun:    {changeWorkspace, suspendWorkspace, deleteWorkspace},
 }
 
-func (h handlers) registerScopes() {
-	on := scopeHandlers{h}
-	s := h.server
+func (on scopeHandlers) register() {
+	s := on.server
 	httpapi.Register(s, "list-organizations", on.listOrganizations, httpapi.Sorted(iam.ScopeSorting))
 	httpapi.Register(s, "list-projects", on.listProjects, httpapi.Sorted(iam.ScopeSorting))
 	httpapi.Register(s, "list-workspaces", on.listWorkspaces, httpapi.Sorted(iam.ScopeSorting))
@@ -55,9 +54,9 @@ func (h handlers) registerScopes() {
 	httpapi.Register(s, "move-workspace", on.moveWorkspace, httpapi.Example(api.MoveWorkspace{Project: "acme/shop"}))
 	httpapi.Register(s, "require-second-factor", on.secondFactor(true))
 	httpapi.Register(s, "waive-second-factor", on.secondFactor(false))
-	httpapi.Register(s, "list-object-conditions", h.listObjectConditions)
+	httpapi.Register(s, "list-object-conditions", on.listObjectConditions)
 	for _, level := range []iam.Level{iam.Organizations, iam.Projects, iam.Workspaces} {
-		l := onLevel{h, level, permissionsOf[level.Noun]}
+		l := onLevel{on.handlers, level, permissionsOf[level.Noun]}
 		httpapi.Register(s, "get-"+level.Noun, l.get)
 		httpapi.Register(s, "change-"+level.Noun, l.change, httpapi.Example(map[string]any{"name": "acme"}))
 		httpapi.Register(s, "suspend-"+level.Noun, l.suspend)

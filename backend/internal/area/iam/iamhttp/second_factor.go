@@ -18,9 +18,8 @@ import (
 // secondFactorHandlers answers the routes about second factors.
 type secondFactorHandlers struct{ handlers }
 
-func (h handlers) registerSecondFactors() {
-	on := secondFactorHandlers{h}
-	s := h.server
+func (on secondFactorHandlers) register() {
+	s := on.server
 	httpapi.Register(s, "confirm-session", on.confirmSession, httpapi.Created, httpapi.Example(api.ConfirmSession{Pending: "klp_...", Code: "123456"}))
 	httpapi.Register(s, "get-second-factor", on.getSecondFactor)
 	httpapi.Register(s, "enrol-second-factor", on.enrolSecondFactor, httpapi.Created, httpapi.Example(api.ProvePassword{Password: "the present one"}))

@@ -25,9 +25,8 @@ const (
 	revealKeys    = "organization.service_account:reveal"
 )
 
-func (h handlers) registerServiceAccounts() {
-	on := serviceAccountHandlers{h}
-	s := h.server
+func (on serviceAccountHandlers) register() {
+	s := on.server
 	httpapi.Register(s, "list-service-accounts", on.listServiceAccounts, httpapi.Sorted(iam.AccountSorting))
 	httpapi.Register(s, "create-service-account", on.createServiceAccount, httpapi.Created, httpapi.Example(api.CreateServiceAccount{Name: "ci"}))
 	httpapi.Register(s, "get-service-account", on.getServiceAccount)

@@ -20,7 +20,7 @@ type streams struct {
 	installation bool
 }
 
-func (h handlers) registerStreams() {
+func registerStreams(h handlers) {
 	s := h.server
 	example := api.CreateInstallationStream{Name: "siem", Type: iam.StreamSyslog, Server: "logs.example.org"}
 	change := httpapi.Example(map[string]any{"enabled": false})

@@ -172,8 +172,7 @@ const accessValid = 365 * 24 * time.Hour
 
 // renewAccess has the cluster sign another certificate for our own key.
 func (c Config) renewAccess(ctx context.Context, client *kubeapi.Client, cluster kube.Cluster) error {
-	s := steps{c}
-	request, err := s.adminRequest(cluster)
+	request, err := adminRequest(c.Keys, cluster)
 	if err != nil {
 		return err
 	}
@@ -189,7 +188,7 @@ func (c Config) renewAccess(ctx context.Context, client *kubeapi.Client, cluster
 	if err != nil {
 		return fmt.Errorf("read a certificate: %w", err)
 	}
-	made, err := s.adminAnswer(cluster, answer)
+	made, err := adminAnswer(c.Keys, cluster, answer)
 	if err != nil {
 		return fmt.Errorf("the cluster signed what can't be used: %w", err)
 	}

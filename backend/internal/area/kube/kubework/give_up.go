@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"kloigos/backend/internal/area/kube"
-	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/work"
 )
 
@@ -33,7 +32,7 @@ func (w world) givenUp(a *work.Attempt) (stay, gone []kube.Node, err error) {
 
 // removeLost takes what a restore gave up out of the cluster that has the new data, and forgets it. A host that is there is cleaned: a cut join may
 // have left something on it.
-func (s steps) removeLost(ctx context.Context, a *work.Attempt) error {
+func (s restoreSteps) removeLost(ctx context.Context, a *work.Attempt) error {
 	var args kube.RestoreArgs
 	if err := a.Arguments(&args); err != nil {
 		return fmt.Errorf("read the arguments of the job: %w", err)
@@ -66,7 +65,7 @@ func (s steps) removeLost(ctx context.Context, a *work.Attempt) error {
 
 // lastPlane is the control plane whose member of etcd has most, of those that are left without a quorum. A member that was started without the
 // others answers nobody: etcd waits for a leader before it serves.
-func (s steps) lastPlane(ctx context.Context, a *work.Attempt, w world) (found kube.Node, err error) {
+func (s snapshotSteps) lastPlane(ctx context.Context, a *work.Attempt, w world) (found kube.Node, err error) {
 	most, why := int64(-1), ""
 	for _, n := range w.reached() {
 		if n.Role != kube.ControlPlane {
@@ -91,22 +90,4 @@ func (s steps) lastPlane(ctx context.Context, a *work.Attempt, w world) (found k
 	}
 	a.Log.Note("etcd has no quorum. %s has most of those that are left.", found.Name)
 	return found, nil
-}
-
-// clean takes Kubernetes off the host of a node that is out of the cluster, and forgets the node. On a host that was declared lost nothing is done.
-func (s steps) clean(ctx context.Context, a *work.Attempt, w world, n kube.Node) error {
-	if n.HostState == kube.HostLost {
-		a.Log.Note("%s was declared lost; nothing is done there.", n.Name)
-	} else {
-		a.Log.Note("Taking Kubernetes off %s.", n.Name)
-		if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.ResetPlaybook, File: mainFile, Vars: w.resetVars(n)}); err != nil {
-			return err
-		}
-	}
-	return s.record(ctx, a, func(tx *db.Tx) error {
-		if err := kube.MoveNode(ctx, tx, n.ID, kube.NodeHasLeft, ""); err != nil {
-			return err
-		}
-		return kube.ForgetNode(ctx, tx, n.ID)
-	})
 }

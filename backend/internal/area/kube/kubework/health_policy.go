@@ -98,7 +98,7 @@ func told(all []string) finding {
 
 // authority compares the stored authority, which stands in kubeconfigs, with the served one and with the one that pods get.
 func (h health) authority(ctx context.Context) (finding, error) {
-	pods, err := h.client.Authority(ctx)
+	pods, err := h.client.Health().Authority(ctx)
 	switch {
 	case kubeapi.OtherAuthority(err):
 		return finding{why: "The API server shows a certificate of another authority than the one in kubeconfigs: they do not work any more."}, nil
@@ -150,14 +150,14 @@ func (h health) etcd(ctx context.Context) (finding, error) {
 	if way := kube.WayOut(h.cluster.Name, h.nodes); way != "" {
 		return finding{why: way}, nil // no API server answers then
 	}
-	failed, err := h.client.FailedChecks(ctx)
+	failed, err := h.client.Health().FailedChecks(ctx)
 	if err != nil {
 		return finding{}, err
 	}
 	if len(failed) > 0 {
 		return finding{why: "Checks of the API server fail: " + strings.Join(failed[:min(len(failed), maxTold)], ", ") + "."}, nil
 	}
-	size, known, err := h.client.StorageBytes(ctx)
+	size, known, err := h.client.Health().StorageBytes(ctx)
 	switch {
 	case err != nil:
 		return finding{}, err
@@ -171,14 +171,14 @@ func (h health) etcd(ctx context.Context) (finding, error) {
 
 // network finds another CNI than ours: by what it runs as, and by addresses that are not of the node's range.
 func (h health) network(ctx context.Context) (finding, error) {
-	others, err := h.client.OtherNetworks(ctx)
+	others, err := h.client.Health().OtherNetworks(ctx)
 	if err != nil {
 		return finding{}, err
 	}
 	if len(others) > 0 {
 		return finding{why: "Another network for pods was installed: " + strings.Join(others, ", ") + "."}, nil
 	}
-	pods, err := h.client.RunningPods(ctx)
+	pods, err := h.client.Health().RunningPods(ctx)
 	if err != nil {
 		return finding{}, err
 	}
@@ -202,7 +202,7 @@ func (h health) network(ctx context.Context) (finding, error) {
 }
 
 func (h health) dns(ctx context.Context) (finding, error) {
-	ready, there, err := h.client.DNS(ctx)
+	ready, there, err := h.client.Health().DNS(ctx)
 	switch {
 	case err != nil:
 		return finding{}, err
@@ -220,7 +220,7 @@ const noProgram = "/bin/true"
 // pods reads a log and runs a program through the API server, on one pod of each of a few nodes: both go to the kubelet, which no
 // state of a node shows.
 func (h health) pods(ctx context.Context) (finding, error) {
-	pods, err := h.client.RunningPods(ctx)
+	pods, err := h.client.Health().RunningPods(ctx)
 	if err != nil {
 		return finding{}, err
 	}
@@ -231,11 +231,11 @@ func (h health) pods(ctx context.Context) (finding, error) {
 			continue
 		}
 		asked[p.Node] = true
-		if err := h.client.ReadLog(ctx, p); err != nil {
+		if err := h.client.Health().ReadLog(ctx, p); err != nil {
 			all = append(all, fmt.Sprintf("The log of %s/%s on %s can't be read: %s", p.Namespace, p.Name, p.Node, sentence(err)))
 			continue
 		}
-		ran, why, err := h.client.Exec(ctx, p, noProgram)
+		ran, why, err := h.client.Health().Exec(ctx, p, noProgram)
 		if err != nil {
 			why = sentence(err)
 		}
@@ -250,7 +250,7 @@ func (h health) pods(ctx context.Context) (finding, error) {
 }
 
 func (h health) steady(ctx context.Context) (finding, error) {
-	loops, err := h.client.Churn(ctx, time.Now().Add(-churnWithin), churnMost)
+	loops, err := h.client.Health().Churn(ctx, time.Now().Add(-churnWithin), churnMost)
 	if err != nil || len(loops) == 0 {
 		return finding{}, err
 	}
@@ -263,7 +263,7 @@ func (h health) remedies(ctx context.Context) (finding, error) {
 	if way := kube.WayOut(h.cluster.Name, h.nodes); way != "" {
 		return finding{why: way}, nil // before it no node can be replaced
 	}
-	since, err := h.client.Unready(ctx)
+	since, err := h.client.Health().Unready(ctx)
 	if err != nil {
 		return finding{}, err
 	}

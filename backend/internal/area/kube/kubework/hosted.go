@@ -16,14 +16,15 @@ import (
 // HostedHandlers are what the steps of the jobs about hosted control planes do. Workers are joined by the steps of clusters on
 // hosts.
 func HostedHandlers(config Config) work.Handlers {
-	s := hostedSteps{steps{config}}
+	all := steps{config}
+	s, join, leave := hostedSteps{all}, joinSteps{all}, leaveSteps{all}
 	change := map[string]work.Handler{kube.ApplyStep: s.apply, kube.HostReadyStep: s.planeReady, kube.APIStep: s.hostedAPI}
 	return work.Handlers{
 		kube.HostedCreate.Name: {
 			kube.HostStep: s.host, kube.HostReadyStep: s.planeReady, kube.AccessStep: s.access, kube.APIStep: s.hostedAPI,
-			kube.PrepareStep: s.prepare, kube.WorkersStep: s.workers, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+			kube.PrepareStep: join.prepare, kube.WorkersStep: join.workers, kube.RoutesStep: join.routes, kube.ReadyStep: join.ready,
 		},
-		kube.HostedDelete.Name:  {kube.ResetWorkersStep: s.resetWorkers, kube.RemovePlaneStep: s.remove},
+		kube.HostedDelete.Name:  {kube.ResetWorkersStep: leave.resetWorkers, kube.RemovePlaneStep: s.remove},
 		kube.HostedUpgrade.Name: change,
 		kube.HostedWake.Name:    change,
 		kube.HostedSleep.Name:   {kube.ApplyStep: s.apply, kube.AsleepStep: s.asleep},

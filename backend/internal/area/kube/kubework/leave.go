@@ -8,11 +8,15 @@ import (
 
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework/kubeapi"
+	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/work"
 )
 
 // drainPause is how often a node that is drained is looked at.
 const drainPause = 2 * time.Second
+
+// leaveSteps are the steps by which nodes leave a cluster, and by which it ends.
+type leaveSteps struct{ steps }
 
 // leaving are the nodes that a job takes out of the cluster.
 func (w world) leaving() []kube.Node {
@@ -20,7 +24,7 @@ func (w world) leaving() []kube.Node {
 }
 
 // drain empties the nodes that leave. A machine that was declared lost runs nothing any more.
-func (s steps) drain(ctx context.Context, a *work.Attempt) error {
+func (s leaveSteps) drain(ctx context.Context, a *work.Attempt) error {
 	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
@@ -60,7 +64,7 @@ func drainNode(ctx context.Context, client *kubeapi.Client, name string) error {
 
 // remove takes nodes out of etcd and out of the cluster. A member of etcd goes only if the others can decide without it, as
 // they themselves say.
-func (s steps) remove(ctx context.Context, a *work.Attempt) error {
+func (s leaveSteps) remove(ctx context.Context, a *work.Attempt) error {
 	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
@@ -79,7 +83,7 @@ func (s steps) remove(ctx context.Context, a *work.Attempt) error {
 	return nil
 }
 
-func (s steps) leaveEtcd(ctx context.Context, a *work.Attempt, w world, n kube.Node) error {
+func (s leaveSteps) leaveEtcd(ctx context.Context, a *work.Attempt, w world, n kube.Node) error {
 	speaker, err := w.speaker()
 	if err != nil {
 		return err
@@ -113,13 +117,50 @@ func (s steps) leaveEtcd(ctx context.Context, a *work.Attempt, w world, n kube.N
 }
 
 // resetLeaving takes Kubernetes off the hosts of nodes that are out of the cluster, and forgets the nodes.
-func (s steps) resetLeaving(ctx context.Context, a *work.Attempt) error {
+func (s leaveSteps) resetLeaving(ctx context.Context, a *work.Attempt) error {
 	w, err := s.load(ctx, a)
 	if err != nil {
 		return err
 	}
 	for _, n := range w.leaving() {
 		if err := s.clean(ctx, a, w, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s leaveSteps) resetWorkers(ctx context.Context, a *work.Attempt) error {
+	w, err := s.load(ctx, a)
+	if err != nil {
+		return err
+	}
+	return s.reset(ctx, a, w, w.nodesOfRole(kube.Worker))
+}
+
+func (s leaveSteps) resetControlPlane(ctx context.Context, a *work.Attempt) error {
+	w, err := s.load(ctx, a)
+	if err != nil {
+		return err
+	}
+	if err := s.reset(ctx, a, w, w.nodesOfRole(kube.ControlPlane)); err != nil {
+		return err
+	}
+	a.Outcome("Kubernetes was taken off %d hosts.", len(w.nodes))
+	a.AtSuccess(func(ctx context.Context, tx *db.Tx) error { return kube.Forget(ctx, tx, w.ID) })
+	return nil
+}
+
+// reset takes Kubernetes off the hosts of nodes.
+func (s leaveSteps) reset(ctx context.Context, a *work.Attempt, w world, nodes []kube.Node) error {
+	for _, n := range nodes {
+		if n.State == kube.NodeLeft {
+			continue
+		}
+		if err := s.takeOff(ctx, a, w, n); err != nil {
+			return err
+		}
+		if err := s.move(ctx, a, n, kube.NodeHasLeft); err != nil {
 			return err
 		}
 	}

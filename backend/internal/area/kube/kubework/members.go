@@ -58,7 +58,7 @@ func etcdWell(members []member) error {
 }
 
 // members joins control planes, one after the other. etcd is asked before each: it may have to decide without the new one.
-func (s steps) members(ctx context.Context, a *work.Attempt) error {
+func (s joinSteps) members(ctx context.Context, a *work.Attempt) error {
 	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (s steps) members(ctx context.Context, a *work.Attempt) error {
 	return nil
 }
 
-func (s steps) joinMember(ctx context.Context, a *work.Attempt, client *kubeapi.Client, w world, n kube.Node) error {
+func (s joinSteps) joinMember(ctx context.Context, a *work.Attempt, client *kubeapi.Client, w world, n kube.Node) error {
 	speaker, err := w.speaker()
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func hasJoined(ctx context.Context, client *kubeapi.Client, m member, n kube.Nod
 }
 
 // recordJoin records a join that is done, and deletes what it needed.
-func (s steps) recordJoin(ctx context.Context, a *work.Attempt, client *kubeapi.Client, n kube.Node) error {
+func (s joinSteps) recordJoin(ctx context.Context, a *work.Attempt, client *kubeapi.Client, n kube.Node) error {
 	if err := client.DeleteUploadedCertificates(ctx); err != nil {
 		return notYet(ctx, apiPause, err)
 	}

@@ -49,7 +49,7 @@ type space struct {
 }
 
 func (s space) run(ctx context.Context) (reconcile.Outcome, error) {
-	found, err := s.client.FindNamespace(ctx, s.row.Name)
+	found, err := s.client.Namespaces().Find(ctx, s.row.Name)
 	if err != nil {
 		return reconcile.Outcome{}, namespaceRefused(err)
 	}
@@ -72,7 +72,7 @@ func (s space) run(ctx context.Context) (reconcile.Outcome, error) {
 		c.Message = "The cluster has a namespace of this name that Kloigos did not make. Nothing is changed in it before you adopt it."
 		return out(0), nil
 	}
-	differs, err := s.client.KeepNamespace(ctx, s.wanted(found.UID), s.observe)
+	differs, err := s.client.Namespaces().Keep(ctx, s.wanted(found.UID), s.observe)
 	if err != nil {
 		return out(len(differs)), namespaceRefused(err)
 	}
@@ -104,12 +104,12 @@ func (s space) end(ctx context.Context, found kubeapi.FoundNamespace) (reconcile
 		waits.Again, waits.Conditions[0].Message = 0, "The policy only observes, and deletes nothing."
 		return waits, nil
 	case mine && s.row.Leave:
-		if err := s.client.LeaveNamespace(ctx, s.row.Name, found.UID); err != nil {
+		if err := s.client.Namespaces().Leave(ctx, s.row.Name, found.UID); err != nil {
 			return reconcile.Outcome{}, namespaceRefused(err)
 		}
 	case mine:
 		if !found.Deleting {
-			if err := s.client.DeleteNamespace(ctx, s.row.Name, found.UID); err != nil {
+			if err := s.client.Namespaces().Delete(ctx, s.row.Name, found.UID); err != nil {
 				return reconcile.Outcome{}, namespaceRefused(err)
 			}
 		}

@@ -170,17 +170,17 @@ func (c Config) keepBindings(ctx context.Context, client *kubeapi.Client, cluste
 	if err != nil {
 		return nil, fmt.Errorf("load the bindings: %w", err)
 	}
-	shown, err := client.ShowsNodes(ctx)
+	shown, err := client.Bindings().ShowsNodes(ctx)
 	if err == nil && !shown {
 		differs = append(differs, "The role that shows nodes to viewers was missing or changed.")
 		if !observe {
-			err = client.ShowNodes(ctx)
+			err = client.Bindings().ShowNodes(ctx)
 		}
 	}
 	if err != nil {
 		return differs, err
 	}
-	found, err := client.Bindings(ctx)
+	found, err := client.Bindings().List(ctx)
 	if err != nil {
 		return differs, err
 	}
@@ -206,7 +206,7 @@ func (c Config) keepBindings(ctx context.Context, client *kubeapi.Client, cluste
 		if observe {
 			continue
 		}
-		if err := client.CreateBinding(ctx, wanted); err != nil {
+		if err := client.Bindings().Create(ctx, wanted); err != nil {
 			return differs, err
 		}
 	}
@@ -218,7 +218,7 @@ func (c Config) keepBindings(ctx context.Context, client *kubeapi.Client, cluste
 		if observe {
 			continue
 		}
-		if err := client.DeleteBinding(ctx, b); err != nil {
+		if err := client.Bindings().Delete(ctx, b); err != nil {
 			return differs, err
 		}
 	}
@@ -244,7 +244,7 @@ func (c Config) ownedSpaces(ctx context.Context, client *kubeapi.Client, cluster
 		if !slices.ContainsFunc(rows, func(row kube.Binding) bool { return row.Namespace == n.Name }) {
 			continue
 		}
-		there, err := client.FindNamespace(ctx, n.Name)
+		there, err := client.Namespaces().Find(ctx, n.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -67,6 +67,9 @@ type restartVars struct {
 	Node string `json:"kube_etcd_restart_node"`
 }
 
+// restoreSteps are the steps by which etcd gets the data of a snapshot.
+type restoreSteps struct{ snapshotSteps }
+
 // restored is what the steps of a restore look at.
 type restored struct {
 	world
@@ -76,7 +79,7 @@ type restored struct {
 	snapshot kube.Snapshot
 }
 
-func (s steps) loadRestore(ctx context.Context, a *work.Attempt) (r restored, err error) {
+func (s restoreSteps) loadRestore(ctx context.Context, a *work.Attempt) (r restored, err error) {
 	r.id = a.ID
 	if r.snapshot, err = s.heldSnapshot(ctx, a); err != nil {
 		return r, err
@@ -99,7 +102,7 @@ func (s steps) loadRestore(ctx context.Context, a *work.Attempt) (r restored, er
 }
 
 // do has a control plane do one step.
-func (s steps) do(ctx context.Context, a *work.Attempt, r restored, n kube.Node, step string) (json.RawMessage, error) {
+func (s restoreSteps) do(ctx context.Context, a *work.Attempt, r restored, n kube.Node, step string) (json.RawMessage, error) {
 	vars := restoreVars{Do: step, Node: n.Name, ID: r.id, Size: r.snapshot.Size, SHA256: r.snapshot.SHA256, Count: r.snapshot.Parts}
 	for _, member := range r.planes {
 		vars.Members = append(vars.Members, restoredMember{member.Name, member.Address})
@@ -108,7 +111,7 @@ func (s steps) do(ctx context.Context, a *work.Attempt, r restored, n kube.Node,
 }
 
 // onPlanes has every control plane do one step after the other: none begins a step before all have done the one before it.
-func (s steps) onPlanes(ctx context.Context, a *work.Attempt, r restored, all ...string) error {
+func (s restoreSteps) onPlanes(ctx context.Context, a *work.Attempt, r restored, all ...string) error {
 	for _, step := range all {
 		for _, n := range r.planes {
 			if _, err := s.do(ctx, a, r, n, step); err != nil {
@@ -120,7 +123,7 @@ func (s steps) onPlanes(ctx context.Context, a *work.Attempt, r restored, all ..
 }
 
 // restoring makes the handler of a step that does some on every control plane.
-func (s steps) restoring(all ...string) work.Handler {
+func (s restoreSteps) restoring(all ...string) work.Handler {
 	return func(ctx context.Context, a *work.Attempt) error {
 		r, err := s.loadRestore(ctx, a)
 		if err != nil {
@@ -138,7 +141,7 @@ type etcdOf struct {
 }
 
 // checkPlanes asks every control plane whether a restore can work there. An etcd that does not answer is no obstacle: it may be the reason.
-func (s steps) checkPlanes(ctx context.Context, a *work.Attempt) error {
+func (s restoreSteps) checkPlanes(ctx context.Context, a *work.Attempt) error {
 	r, err := s.loadRestore(ctx, a)
 	if err != nil {
 		return err
@@ -185,7 +188,7 @@ func differs(planes []kube.Node, found []etcdOf) string {
 }
 
 // sendParts sends to every control plane the parts that it has not yet. Nothing stops there.
-func (s steps) sendParts(ctx context.Context, a *work.Attempt) error {
+func (s restoreSteps) sendParts(ctx context.Context, a *work.Attempt) error {
 	r, err := s.loadRestore(ctx, a)
 	if err != nil {
 		return err
@@ -202,7 +205,7 @@ func (s steps) sendParts(ctx context.Context, a *work.Attempt) error {
 	return nil
 }
 
-func (s steps) sendTo(ctx context.Context, a *work.Attempt, r restored, n kube.Node, cipher kube.Cipher) error {
+func (s restoreSteps) sendTo(ctx context.Context, a *work.Attempt, r restored, n kube.Node, cipher kube.Cipher) error {
 	there, err := s.send(ctx, a, r, n, []sentPart{{}})
 	for err == nil {
 		var batch []sentPart
@@ -243,7 +246,7 @@ func openPart(ctx context.Context, a *work.Attempt, of kube.Snapshot, cipher kub
 }
 
 // send sends some parts, and returns the numbers of all that are there then.
-func (s steps) send(ctx context.Context, a *work.Attempt, r restored, n kube.Node, parts []sentPart) ([]int64, error) {
+func (s restoreSteps) send(ctx context.Context, a *work.Attempt, r restored, n kube.Node, parts []sentPart) ([]int64, error) {
 	answer, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.EtcdPlaybook, File: receiveFile, Vars: sendVars{Node: n.Name, ID: r.id, Parts: parts}})
 	if err != nil {
 		return nil, err
@@ -259,7 +262,7 @@ func (s steps) send(ctx context.Context, a *work.Attempt, r restored, n kube.Nod
 
 // exchange stops the static pods of every control plane, and only then puts the new data in its place. If one can't, all go back to what they
 // had. A cut or cancelled attempt leaves them stopped, and the next one goes on.
-func (s steps) exchange(ctx context.Context, a *work.Attempt) error {
+func (s restoreSteps) exchange(ctx context.Context, a *work.Attempt) error {
 	r, err := s.loadRestore(ctx, a)
 	if err != nil {
 		return err
@@ -283,7 +286,7 @@ func (r restored) names() (all []string) {
 const backWithin = 2 * time.Minute
 
 // takeBack has every control plane go back to what it had, and returns why.
-func (s steps) takeBack(ctx context.Context, a *work.Attempt, r restored, why error) error {
+func (s restoreSteps) takeBack(ctx context.Context, a *work.Attempt, r restored, why error) error {
 	a.Log.Note("Going back to what etcd had: %s.", strings.TrimSuffix(why.Error(), "."))
 	var stopped []string
 	for _, n := range r.planes {
@@ -314,12 +317,12 @@ func (s steps) takeBack(ctx context.Context, a *work.Attempt, r restored, why er
 }
 
 // ofOlderRelease refuses to go on with a job that an older release began: its plays had other steps.
-func (s steps) ofOlderRelease(context.Context, *work.Attempt) error {
+func (s restoreSteps) ofOlderRelease(context.Context, *work.Attempt) error {
 	return &work.Error{Code: "older_release", Message: "An older release of Kloigos began this restore, and this one has other steps.", NextStep: "Ask for the restore again. It starts what the older one left stopped."}
 }
 
 // restartKubelets: a kubelet that registered its node after the snapshot does so again only when it starts.
-func (s steps) restartKubelets(ctx context.Context, a *work.Attempt) error {
+func (s restoreSteps) restartKubelets(ctx context.Context, a *work.Attempt) error {
 	w, err := s.load(ctx, a)
 	if err != nil {
 		return err
@@ -333,7 +336,7 @@ func (s steps) restartKubelets(ctx context.Context, a *work.Attempt) error {
 }
 
 // nodesBack waits until every node is ready that can be.
-func (s steps) nodesBack(ctx context.Context, a *work.Attempt) error {
+func (s restoreSteps) nodesBack(ctx context.Context, a *work.Attempt) error {
 	w, client, err := s.loadOpen(ctx, a)
 	if err != nil {
 		return err

@@ -43,6 +43,9 @@ type forgetVars struct {
 	Node string `json:"kube_etcd_forget_node"`
 }
 
+// snapshotSteps are the steps by which a snapshot of etcd is taken and kept.
+type snapshotSteps struct{ steps }
+
 // snapshotOf is the id of the snapshot that a job is about.
 func snapshotOf(a *work.Attempt) (uuid.UUID, error) {
 	var args kube.SnapshotArgs
@@ -56,7 +59,7 @@ func snapshotOf(a *work.Attempt) (uuid.UUID, error) {
 var goneSnapshot = &work.Error{Code: "snapshot_gone", Message: "What was taken is no longer here.", NextStep: "Ask for another snapshot."}
 
 // heldSnapshot is the snapshot of a job that has taken it before.
-func (s steps) heldSnapshot(ctx context.Context, a *work.Attempt) (kube.Snapshot, error) {
+func (s snapshotSteps) heldSnapshot(ctx context.Context, a *work.Attempt) (kube.Snapshot, error) {
 	id, err := snapshotOf(a)
 	if err != nil {
 		return kube.Snapshot{}, err
@@ -70,7 +73,7 @@ func (s steps) heldSnapshot(ctx context.Context, a *work.Attempt) (kube.Snapshot
 
 // takeSnapshot takes a snapshot on a control plane whose member of etcd is well. The row comes after the host has it: an attempt that is cut
 // before takes another one, and the host deletes what it had.
-func (s steps) takeSnapshot(ctx context.Context, a *work.Attempt) error {
+func (s snapshotSteps) takeSnapshot(ctx context.Context, a *work.Attempt) error {
 	id, err := snapshotOf(a)
 	if err != nil {
 		return err
@@ -104,7 +107,7 @@ func (s steps) takeSnapshot(ctx context.Context, a *work.Attempt) error {
 }
 
 // planeToTake is the control plane that a snapshot is taken on.
-func (s steps) planeToTake(ctx context.Context, a *work.Attempt, w world) (kube.Node, error) {
+func (s snapshotSteps) planeToTake(ctx context.Context, a *work.Attempt, w world) (kube.Node, error) {
 	var args kube.SnapshotArgs
 	if err := a.Arguments(&args); err != nil {
 		return kube.Node{}, fmt.Errorf("read the arguments of the job: %w", err)
@@ -116,7 +119,7 @@ func (s steps) planeToTake(ctx context.Context, a *work.Attempt, w world) (kube.
 }
 
 // wellPlane is a control plane whose member of etcd is well, as another or it itself says.
-func (s steps) wellPlane(ctx context.Context, a *work.Attempt, w world) (kube.Node, error) {
+func (s snapshotSteps) wellPlane(ctx context.Context, a *work.Attempt, w world) (kube.Node, error) {
 	speaker, err := w.speaker()
 	if err != nil {
 		return kube.Node{}, err
@@ -136,7 +139,7 @@ func (s steps) wellPlane(ctx context.Context, a *work.Attempt, w world) (kube.No
 }
 
 // bringParts brings the parts that are not here yet, some with each play.
-func (s steps) bringParts(ctx context.Context, a *work.Attempt) error {
+func (s snapshotSteps) bringParts(ctx context.Context, a *work.Attempt) error {
 	taken, err := s.heldSnapshot(ctx, a)
 	if err != nil {
 		return err
@@ -174,7 +177,7 @@ func (s steps) bringParts(ctx context.Context, a *work.Attempt) error {
 }
 
 // nodeOf is the node that a snapshot was taken on, if it is still one.
-func (s steps) nodeOf(ctx context.Context, a *work.Attempt, taken kube.Snapshot) (kube.Node, error) {
+func (s snapshotSteps) nodeOf(ctx context.Context, a *work.Attempt, taken kube.Snapshot) (kube.Node, error) {
 	w, err := s.load(ctx, a)
 	if err != nil {
 		return kube.Node{}, err
@@ -229,7 +232,7 @@ func (b batch) take(answer json.RawMessage) error {
 }
 
 // checkParts reads all parts again, as a restore would, and compares the whole with what the host took.
-func (s steps) checkParts(ctx context.Context, a *work.Attempt) error {
+func (s snapshotSteps) checkParts(ctx context.Context, a *work.Attempt) error {
 	taken, err := s.heldSnapshot(ctx, a)
 	if err != nil || taken.TakenAt != nil {
 		return err
@@ -329,7 +332,7 @@ func (p *parts) Read(into []byte) (int, error) {
 }
 
 // forgetSnapshot deletes on the host what is here now. A host that is gone has taken it along.
-func (s steps) forgetSnapshot(ctx context.Context, a *work.Attempt) error {
+func (s snapshotSteps) forgetSnapshot(ctx context.Context, a *work.Attempt) error {
 	taken, err := s.heldSnapshot(ctx, a)
 	if err != nil {
 		return err

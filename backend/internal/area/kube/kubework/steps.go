@@ -2,16 +2,10 @@ package kubework
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/hex"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
 	"slices"
-	"strings"
 	"time"
 
 	"kloigos/backend/internal/area/kube"
@@ -25,40 +19,43 @@ import (
 
 // Handlers are what the steps of the jobs about clusters do.
 func Handlers(config Config) work.Handlers {
-	s := steps{config}
+	all := steps{config}
+	join, leave, snapshot := joinSteps{all}, leaveSteps{all}, snapshotSteps{all}
+	restore := restoreSteps{snapshot}
 	return work.Handlers{
 		kube.ClusterCreate.Name: {
-			kube.PrepareStep: s.prepare, kube.NameStep: s.dnsName, kube.ControlPlaneStep: s.controlPlane, kube.APIStep: s.api, kube.MembersStep: s.members,
-			kube.WorkersStep: s.workers, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+			kube.PrepareStep: join.prepare, kube.NameStep: join.dnsName, kube.ControlPlaneStep: join.controlPlane, kube.APIStep: join.api, kube.MembersStep: join.members,
+			kube.WorkersStep: join.workers, kube.RoutesStep: join.routes, kube.ReadyStep: join.ready,
 		},
-		kube.ClusterDelete.Name: {kube.ResetWorkersStep: s.resetWorkers, kube.ResetStep: s.resetControlPlane},
+		kube.ClusterDelete.Name: {kube.ResetWorkersStep: leave.resetWorkers, kube.ResetStep: leave.resetControlPlane},
 		kube.ClusterAddNodes.Name: {
-			kube.PrepareStep: s.prepare, kube.MembersStep: s.members, kube.WorkersStep: s.workers, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+			kube.PrepareStep: join.prepare, kube.MembersStep: join.members, kube.WorkersStep: join.workers, kube.RoutesStep: join.routes, kube.ReadyStep: join.ready,
 		},
 		kube.ClusterRemoveNode.Name: {
-			kube.DrainStep: s.drain, kube.RemoveStep: s.remove, kube.ResetHostStep: s.resetLeaving, kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+			kube.DrainStep: leave.drain, kube.RemoveStep: leave.remove, kube.ResetHostStep: leave.resetLeaving, kube.ResetStep: leave.resetLeaving, kube.RoutesStep: join.routes, kube.ReadyStep: join.ready,
 		},
 		kube.ClusterReplaceNode.Name: {
-			kube.PrepareStep: s.prepare, kube.MembersStep: s.members, kube.WorkersStep: s.workers, kube.DrainStep: s.drain, kube.RemoveStep: s.remove,
-			kube.ResetHostStep: s.resetLeaving, kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+			kube.PrepareStep: join.prepare, kube.MembersStep: join.members, kube.WorkersStep: join.workers, kube.DrainStep: leave.drain, kube.RemoveStep: leave.remove,
+			kube.ResetHostStep: leave.resetLeaving, kube.ResetStep: leave.resetLeaving, kube.RoutesStep: join.routes, kube.ReadyStep: join.ready,
 		},
-		kube.ClusterRenew.Name: {kube.RenewStep: s.renewCertificates},
+		kube.ClusterRenew.Name: {kube.RenewStep: all.renewCertificates},
 		kube.ClusterSnapshot.Name: {
-			kube.TakeStep: s.takeSnapshot, kube.BringPartsStep: s.bringParts, kube.CheckPartsStep: s.checkParts, kube.ForgetPartsStep: s.forgetSnapshot,
+			kube.TakeStep: snapshot.takeSnapshot, kube.BringPartsStep: snapshot.bringParts, kube.CheckPartsStep: snapshot.checkParts, kube.ForgetPartsStep: snapshot.forgetSnapshot,
 		},
 		kube.ClusterRestore.Name: {
-			kube.CheckPlanesStep: s.checkPlanes, kube.SendPartsStep: s.sendParts, kube.MakeDataStep: s.restoring(doMake), kube.ExchangeStep: s.exchange,
-			kube.StartStep: s.restoring(doStart, doSettle, doFinish), kube.APIStep: s.api, kube.RemoveLostStep: s.removeLost, kube.RestartNodesStep: s.restartKubelets,
-			kube.NodesBackStep: s.nodesBack,
-			"restore":          s.ofOlderRelease,
+			kube.CheckPlanesStep: restore.checkPlanes, kube.SendPartsStep: restore.sendParts, kube.MakeDataStep: restore.restoring(doMake), kube.ExchangeStep: restore.exchange,
+			kube.StartStep: restore.restoring(doStart, doSettle, doFinish), kube.APIStep: join.api, kube.RemoveLostStep: restore.removeLost, kube.RestartNodesStep: restore.restartKubelets,
+			kube.NodesBackStep: restore.nodesBack,
+			"restore":          restore.ofOlderRelease,
 		},
 		kube.ClusterUpgrade.Name: {
-			kube.CheckStep: s.upgrading(upgrade.check), kube.BringStep: s.upgrading(upgrade.bring), kube.UpgradePlanesStep: s.upgrading(upgrade.controlPlanes),
-			kube.UpgradeWorkersStep: s.upgrading(upgrade.workers), kube.UpgradeFinishedStep: s.upgrading(upgrade.finish),
+			kube.CheckStep: all.upgrading(upgrade.check), kube.BringStep: all.upgrading(upgrade.bring), kube.UpgradePlanesStep: all.upgrading(upgrade.controlPlanes),
+			kube.UpgradeWorkersStep: all.upgrading(upgrade.workers), kube.UpgradeFinishedStep: all.upgrading(upgrade.finish),
 		},
 	}
 }
 
+// steps are what the steps of all jobs about clusters share.
 type steps struct{ Config }
 
 // world is the cluster of an attempt with all that the steps look at, read afresh.
@@ -131,98 +128,11 @@ func (s steps) move(ctx context.Context, a *work.Attempt, n kube.Node, on lifecy
 	return s.record(ctx, a, func(tx *db.Tx) error { return kube.MoveNode(ctx, tx, n.ID, on, "") })
 }
 
-func (s steps) prepare(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	for _, n := range w.nodes {
-		if n.State != kube.NodePending {
-			continue
-		}
-		a.Log.Note("Preparing %s.", n.Name)
-		if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.PreparePlaybook, File: mainFile, Vars: w.prepareVars(n)}); err != nil {
-			return err
-		}
-		if err := s.move(ctx, a, n, kube.NodeWasPrepared); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// namePause is between two looks at a name.
-const namePause = 5 * time.Second
-
-// dnsName waits for the name of the cluster if its endpoint has it: a control plane asks for it while it is made.
-func (s steps) dnsName(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	name, live, err := s.NameOf(ctx, a.DB.Reader, w.ID)
-	if err != nil {
-		return fmt.Errorf("look for the name of the cluster: %w", err)
-	}
-	if live || strings.TrimSuffix(name, ".") != w.endpointHost() {
-		return nil
-	}
-	return work.NotYet(namePause, fmt.Sprintf("The name servers do not have all addresses of %s yet. See the record set and the condition named of the cluster.", w.endpointHost()))
-}
-
-func (s steps) controlPlane(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	n := w.nodes[0]
-	if w.CA != "" && n.State != kube.NodePrepared {
-		return nil
-	}
-	request, err := s.adminRequest(w.Cluster)
-	if err != nil {
-		return err
-	}
-	name, _, err := s.NameOf(ctx, a.DB.Reader, w.ID)
-	if err != nil {
-		return fmt.Errorf("look for the name of the cluster: %w", err)
-	}
-	answer, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.InitPlaybook, File: mainFile, Vars: w.initVars(n, strings.TrimSuffix(name, "."), request)})
-	if err != nil {
-		return err
-	}
-	made, err := s.adminAnswer(w.Cluster, answer)
-	if err != nil {
-		return &work.Error{Code: "host_answer", Message: fmt.Sprintf("The host %s answered what can't be used: %s.", n.Name, err)}
-	}
-	return s.record(ctx, a, func(tx *db.Tx) error {
-		if err := kube.SetAccess(ctx, tx, w.ID, made.CA, made.Certificate); err != nil {
-			return err
-		}
-		return kube.MoveNode(ctx, tx, n.ID, kube.NodeHasJoined, "")
-	})
-}
-
 // Pauses of the steps that wait.
 const (
 	apiPause   = 5 * time.Second
 	readyPause = 10 * time.Second
 )
-
-func (s steps) api(ctx context.Context, a *work.Attempt) error {
-	w, client, err := s.loadOpen(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	if err := client.Ready(ctx); err != nil {
-		return notYet(ctx, apiPause, err)
-	}
-	if _, err := s.keepBindings(ctx, client, w.Cluster, false); err != nil {
-		return notYet(ctx, apiPause, err)
-	}
-	return nil
-}
 
 // notYet looks again after an error of the API server that may heal.
 func notYet(ctx context.Context, pause time.Duration, err error) error {
@@ -233,114 +143,6 @@ func notYet(ctx context.Context, pause time.Duration, err error) error {
 		return &work.Error{Code: "cluster_refused", Message: fmt.Sprintf("The cluster refused a request: %s.", err), NextStep: "Find out why in the cluster's own logs, then retry the job."}
 	}
 	return work.NotYet(pause, err.Error())
-}
-
-func (s steps) workers(ctx context.Context, a *work.Attempt) error {
-	w, client, err := s.loadOpen(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	hash, err := caHash(w.CA)
-	if err != nil {
-		return err
-	}
-	for _, n := range w.nodesOfRole(kube.Worker) {
-		if n.State != kube.NodePrepared {
-			continue
-		}
-		err := s.join(ctx, a, client, n, func(token string) Play {
-			return Play{Host: n.HostID, Playbook: kube.JoinPlaybook, File: mainFile, Vars: w.joinVars(n, token, hash)}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tokenValid is how long a token may be used. It is deleted as soon as the node has joined.
-const tokenValid = 30 * time.Minute
-
-// join joins one node with a token of its own. Its id is in the row before the token is made: an attempt that is cut leaves
-// at most one, which the next attempt deletes. The secret is in no row.
-func (s steps) join(ctx context.Context, a *work.Attempt, client *kubeapi.Client, n kube.Node, play func(token string) Play) error {
-	if n.TokenID != "" {
-		if err := client.DeleteToken(ctx, n.TokenID); err != nil {
-			return notYet(ctx, apiPause, err)
-		}
-	}
-	id, secret, err := newToken()
-	if err != nil {
-		return err
-	}
-	if err := s.record(ctx, a, func(tx *db.Tx) error { return kube.SetToken(ctx, tx, n.ID, id) }); err != nil {
-		return err
-	}
-	if err := client.CreateToken(ctx, id, secret, time.Now().Add(tokenValid)); err != nil {
-		return notYet(ctx, apiPause, err)
-	}
-	a.Log.Note("Joining %s.", n.Name)
-	joins := play(id + "." + secret)
-	joins.Secrets = append(joins.Secrets, secret, id+"."+secret)
-	_, played := s.Play(ctx, a, joins)
-	// Also after a failure or a cancel: nobody needs the token any more.
-	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	deleted := client.DeleteToken(clean, id)
-	if played != nil {
-		return played
-	}
-	return s.record(ctx, a, func(tx *db.Tx) error {
-		if deleted == nil {
-			if err := kube.SetToken(ctx, tx, n.ID, ""); err != nil {
-				return err
-			}
-		}
-		return kube.MoveNode(ctx, tx, n.ID, kube.NodeHasJoined, "")
-	})
-}
-
-const tokenLetters = "abcdefghijklmnopqrstuvwxyz0123456789"
-
-// newToken draws the two parts of a bootstrap token.
-func newToken() (id, secret string, err error) {
-	var out [22]byte
-	for i := range out {
-		for {
-			var b [1]byte
-			if _, err := rand.Read(b[:]); err != nil {
-				return "", "", fmt.Errorf("draw a token: %w", err)
-			}
-			if int(b[0]) < 256-256%len(tokenLetters) { // or some letters would come more often
-				out[i] = tokenLetters[int(b[0])%len(tokenLetters)]
-				break
-			}
-		}
-	}
-	return string(out[:6]), string(out[6:]), nil
-}
-
-// caHash pins the authority of a cluster for a node that joins: the SHA-256 of its public key.
-func caHash(ca string) (string, error) {
-	block, _ := pem.Decode([]byte(ca))
-	if block == nil {
-		return "", errors.New("the cluster has no readable authority")
-	}
-	certificate, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return "", fmt.Errorf("read the authority of the cluster: %w", err)
-	}
-	sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
-}
-
-func (s steps) routes(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil || len(w.nodes) == 1 && !hasStep(a, kube.RemoveStep) {
-		return err // an only node has routes to unset at most, after a job that took another away
-	}
-	return s.tellRoutes(ctx, a, w)
 }
 
 func (s steps) tellRoutes(ctx context.Context, a *work.Attempt, w world) error {
@@ -357,36 +159,6 @@ func hasStep(a *work.Attempt, name string) bool {
 	return slices.ContainsFunc(a.Steps, func(step work.JobStep) bool { return step.Name == name })
 }
 
-func (s steps) ready(ctx context.Context, a *work.Attempt) error {
-	w, client, err := s.loadOpen(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	found, err := client.Nodes(ctx)
-	if err != nil {
-		return notYet(ctx, readyPause, err)
-	}
-	var missing []string
-	for _, n := range w.nodes {
-		if n.State != kube.NodeJoined { // what was there before is its policy's to judge
-			continue
-		}
-		if why := whyNotReady(found, n.Name); why != "" {
-			missing = append(missing, n.Name+": "+why)
-			continue
-		}
-		if err := s.move(ctx, a, n, kube.NodeIsReady); err != nil {
-			return err
-		}
-	}
-	if len(missing) > 0 {
-		return work.NotYet(readyPause, fmt.Sprintf("%d of %d nodes are not ready; %s", len(missing), len(w.nodes), missing[0]))
-	}
-	a.Outcome("The cluster answers at %s. It has %d nodes.", w.Endpoint, len(w.nodes))
-	return nil
-}
-
 func whyNotReady(found []kubeapi.Node, name string) string {
 	at := slices.IndexFunc(found, func(n kubeapi.Node) bool { return n.Name == name })
 	switch {
@@ -398,50 +170,32 @@ func whyNotReady(found []kubeapi.Node, name string) string {
 	return ""
 }
 
-func (s steps) resetWorkers(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	return s.reset(ctx, a, w, w.nodesOfRole(kube.Worker))
-}
-
-func (s steps) resetControlPlane(ctx context.Context, a *work.Attempt) error {
-	w, err := s.load(ctx, a)
-	if err != nil {
-		return err
-	}
-	if err := s.reset(ctx, a, w, w.nodesOfRole(kube.ControlPlane)); err != nil {
-		return err
-	}
-	a.Outcome("Kubernetes was taken off %d hosts.", len(w.nodes))
-	a.AtSuccess(func(ctx context.Context, tx *db.Tx) error { return kube.Forget(ctx, tx, w.ID) })
-	return nil
-}
-
-// reset takes Kubernetes off hosts. A machine that was declared lost is passed over: nobody reaches it any more.
-func (s steps) reset(ctx context.Context, a *work.Attempt, w world, nodes []kube.Node) error {
-	for _, n := range nodes {
-		switch {
-		case n.State == kube.NodeLeft:
-			continue
-		case n.HostState == kube.HostLost:
-			a.Log.Note("%s was declared lost; nothing is done there.", n.Name)
-		default:
-			a.Log.Note("Taking Kubernetes off %s.", n.Name)
-			if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.ResetPlaybook, File: mainFile, Vars: w.resetVars(n)}); err != nil {
-				return err
-			}
-		}
-		if err := s.move(ctx, a, n, kube.NodeHasLeft); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // endpointHost is the host of the endpoint, without its port.
 func (w world) endpointHost() string {
 	host, _, _ := net.SplitHostPort(w.Endpoint) // kube.ParseEndpoint made it
 	return host
+}
+
+// takeOff takes Kubernetes off the host of a node. A machine that was declared lost is passed over: nobody reaches it any more.
+func (s steps) takeOff(ctx context.Context, a *work.Attempt, w world, n kube.Node) error {
+	if n.HostState == kube.HostLost {
+		a.Log.Note("%s was declared lost; nothing is done there.", n.Name)
+		return nil
+	}
+	a.Log.Note("Taking Kubernetes off %s.", n.Name)
+	_, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.ResetPlaybook, File: mainFile, Vars: w.resetVars(n)})
+	return err
+}
+
+// clean takes Kubernetes off the host of a node that is out of the cluster, and forgets the node.
+func (s steps) clean(ctx context.Context, a *work.Attempt, w world, n kube.Node) error {
+	if err := s.takeOff(ctx, a, w, n); err != nil {
+		return err
+	}
+	return s.record(ctx, a, func(tx *db.Tx) error {
+		if err := kube.MoveNode(ctx, tx, n.ID, kube.NodeHasLeft, ""); err != nil {
+			return err
+		}
+		return kube.ForgetNode(ctx, tx, n.ID)
+	})
 }

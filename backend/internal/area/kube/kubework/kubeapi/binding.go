@@ -20,6 +20,12 @@ const (
 // ours marks what Kloigos made in a cluster.
 func ours() map[string]string { return map[string]string{managedBy: "kloigos"} }
 
+// Bindings are our bindings in a cluster, and the role that they need there.
+type Bindings struct{ client *Client }
+
+// Bindings are our bindings in the cluster.
+func (c *Client) Bindings() Bindings { return Bindings{c} }
+
 // Binding lets one user have one role of the cluster in one namespace, or in all.
 type Binding struct {
 	ID        string // of the row that asks for it
@@ -66,15 +72,15 @@ type subject struct {
 	Name     string `json:"name"`
 }
 
-// Bindings lists our bindings as they are in the cluster: by our mark, so that one whose subjects somebody changed is among
+// List lists our bindings as they are in the cluster: by our mark, so that one whose subjects somebody changed is among
 // them, with what they say now.
-func (c *Client) Bindings(ctx context.Context) ([]Binding, error) {
+func (bs Bindings) List(ctx context.Context) ([]Binding, error) {
 	var items []binding
 	for _, path := range []string{bindingsPath, rbacPath + "/rolebindings"} {
 		var found struct {
 			Items []binding `json:"items"`
 		}
-		if err := c.call(ctx, http.MethodGet, path, url.Values{"labelSelector": {managedBy + "=kloigos"}}, nil, &found); err != nil {
+		if err := bs.client.call(ctx, http.MethodGet, path, url.Values{"labelSelector": {managedBy + "=kloigos"}}, nil, &found); err != nil {
 			return nil, fmt.Errorf("list the bindings: %w", err)
 		}
 		items = append(items, found.Items...)
@@ -97,17 +103,17 @@ func (c *Client) Bindings(ctx context.Context) ([]Binding, error) {
 	return all, nil
 }
 
-// CreateBinding makes a binding; one with its name is replaced, since a role cannot be changed.
-func (c *Client) CreateBinding(ctx context.Context, b Binding) error {
+// Create makes a binding; one with its name is replaced, since a role cannot be changed.
+func (bs Bindings) Create(ctx context.Context, b Binding) error {
 	object := binding{
 		APIVersion: rbacGroup + "/v1", Kind: b.kind(), Metadata: meta{Name: bindingPrefix + b.ID, Namespace: b.Namespace, Labels: ours()},
 		RoleRef:  roleRef{APIGroup: rbacGroup, Kind: "ClusterRole", Name: b.Role},
 		Subjects: []subject{{APIGroup: rbacGroup, Kind: "User", Name: b.User}},
 	}
-	err := c.call(ctx, http.MethodPost, b.path(), nil, object, nil)
+	err := bs.client.call(ctx, http.MethodPost, b.path(), nil, object, nil)
 	if Is(err, http.StatusConflict) {
-		if err = c.DeleteBinding(ctx, b); err == nil {
-			err = c.call(ctx, http.MethodPost, b.path(), nil, object, nil)
+		if err = bs.Delete(ctx, b); err == nil {
+			err = bs.client.call(ctx, http.MethodPost, b.path(), nil, object, nil)
 		}
 	}
 	if err != nil {
@@ -116,9 +122,9 @@ func (c *Client) CreateBinding(ctx context.Context, b Binding) error {
 	return nil
 }
 
-// DeleteBinding deletes a binding by the id of its row and its namespace. One that is gone is deleted.
-func (c *Client) DeleteBinding(ctx context.Context, b Binding) error {
-	err := c.call(ctx, http.MethodDelete, b.path()+"/"+url.PathEscape(bindingPrefix+b.ID), nil, nil, nil)
+// Delete deletes a binding by the id of its row and its namespace. One that is gone is deleted.
+func (bs Bindings) Delete(ctx context.Context, b Binding) error {
+	err := bs.client.call(ctx, http.MethodDelete, b.path()+"/"+url.PathEscape(bindingPrefix+b.ID), nil, nil, nil)
 	if err != nil && !Is(err, http.StatusNotFound) {
 		return fmt.Errorf("delete a binding: %w", err)
 	}

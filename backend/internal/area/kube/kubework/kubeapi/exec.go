@@ -25,21 +25,21 @@ const (
 
 // Exec asks a kubelet, through the API server, to run a program in a pod. The program need not exist: any answer of the kubelet counts
 // as reached. If the API server did not reach the kubelet, ran is false, and why has the words of the API server.
-func (c *Client) Exec(ctx context.Context, p RunningPod, program string) (ran bool, why string, err error) {
-	transport, is := c.http.Transport.(*http.Transport)
+func (h Health) Exec(ctx context.Context, p RunningPod, program string) (ran bool, why string, err error) {
+	transport, is := h.client.http.Transport.(*http.Transport)
 	if !is {
 		return false, "", errors.New("the client has no connections of its own")
 	}
 	path := "/api/v1/namespaces/" + url.PathEscape(p.Namespace) + "/pods/" + url.PathEscape(p.Name) + "/exec"
 	query := url.Values{"container": {p.Container}, "command": {program}, "stdout": {"true"}, "stderr": {"true"}}
-	config, err := websocket.NewConfig("wss://"+c.endpoint+path+"?"+query.Encode(), "https://"+c.endpoint)
+	config, err := websocket.NewConfig("wss://"+h.client.endpoint+path+"?"+query.Encode(), "https://"+h.client.endpoint)
 	if err != nil {
 		return false, "", fmt.Errorf("ask for a program in a pod: %w", err)
 	}
 	config.Protocol = []string{execProtocol}
 	ctx, cancel := context.WithTimeout(ctx, execWithin)
 	defer cancel()
-	conn, err := dialTLS(ctx, transport, c.endpoint)
+	conn, err := dialTLS(ctx, transport, h.client.endpoint)
 	if err != nil {
 		return false, "", fmt.Errorf("ask for a program in a pod: %w", err)
 	}

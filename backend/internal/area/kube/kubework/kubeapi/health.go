@@ -37,9 +37,15 @@ func (c *Client) text(ctx context.Context, path string, query url.Values, limit 
 	return answer.StatusCode, string(text), nil
 }
 
+// Health asks a cluster how it is. It changes nothing there.
+type Health struct{ client *Client }
+
+// Health asks how the cluster is.
+func (c *Client) Health() Health { return Health{c} }
+
 // FailedChecks are the checks of an API server's own readiness that fail, such as etcd: it reads from a quorum for that.
-func (c *Client) FailedChecks(ctx context.Context) ([]string, error) {
-	_, body, err := c.text(ctx, "/readyz", url.Values{"verbose": {"true"}}, 64<<10)
+func (h Health) FailedChecks(ctx context.Context) ([]string, error) {
+	_, body, err := h.client.text(ctx, "/readyz", url.Values{"verbose": {"true"}}, 64<<10)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +63,8 @@ func (c *Client) FailedChecks(ctx context.Context) ([]string, error) {
 const maxMetrics = 32 << 20
 
 // StorageBytes is the size of the largest database of etcd, as the API server knows it; known is false if it says nothing of it.
-func (c *Client) StorageBytes(ctx context.Context) (size int64, known bool, err error) {
-	status, body, err := c.text(ctx, "/metrics", nil, maxMetrics)
+func (h Health) StorageBytes(ctx context.Context) (size int64, known bool, err error) {
+	status, body, err := h.client.text(ctx, "/metrics", nil, maxMetrics)
 	if err != nil {
 		return 0, false, err
 	}
@@ -80,11 +86,11 @@ func (c *Client) StorageBytes(ctx context.Context) (size int64, known bool, err 
 }
 
 // Authority is the authority (PEM) that the cluster gives to its pods; "" if it gives none.
-func (c *Client) Authority(ctx context.Context) (string, error) {
+func (h Health) Authority(ctx context.Context) (string, error) {
 	var found struct {
 		Data map[string]string `json:"data"`
 	}
-	err := c.call(ctx, http.MethodGet, "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt", nil, nil, &found)
+	err := h.client.call(ctx, http.MethodGet, "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt", nil, nil, &found)
 	if Is(err, http.StatusNotFound) {
 		return "", nil
 	}
@@ -103,7 +109,7 @@ type RunningPod struct {
 }
 
 // RunningPods are pods that run.
-func (c *Client) RunningPods(ctx context.Context) ([]RunningPod, error) {
+func (h Health) RunningPods(ctx context.Context) ([]RunningPod, error) {
 	var found struct {
 		Items []struct {
 			Metadata meta `json:"metadata"`
@@ -119,7 +125,7 @@ func (c *Client) RunningPods(ctx context.Context) ([]RunningPod, error) {
 			} `json:"status"`
 		} `json:"items"`
 	}
-	err := c.call(ctx, http.MethodGet, "/api/v1/pods", url.Values{"fieldSelector": {"status.phase=Running"}, "limit": {maxListed}}, nil, &found)
+	err := h.client.call(ctx, http.MethodGet, "/api/v1/pods", url.Values{"fieldSelector": {"status.phase=Running"}, "limit": {maxListed}}, nil, &found)
 	if err != nil {
 		return nil, fmt.Errorf("list the pods: %w", err)
 	}
@@ -133,9 +139,9 @@ func (c *Client) RunningPods(ctx context.Context) ([]RunningPod, error) {
 }
 
 // ReadLog reads a line of the log of a pod, which goes through the API server to its kubelet.
-func (c *Client) ReadLog(ctx context.Context, p RunningPod) error {
+func (h Health) ReadLog(ctx context.Context, p RunningPod) error {
 	path := "/api/v1/namespaces/" + url.PathEscape(p.Namespace) + "/pods/" + url.PathEscape(p.Name) + "/log"
-	status, body, err := c.text(ctx, path, url.Values{"container": {p.Container}, "tailLines": {"1"}}, 4<<10)
+	status, body, err := h.client.text(ctx, path, url.Values{"container": {p.Container}, "tailLines": {"1"}}, 4<<10)
 	if err != nil {
 		return fmt.Errorf("read a log: %w", err)
 	}
@@ -146,8 +152,8 @@ func (c *Client) ReadLog(ctx context.Context, p RunningPod) error {
 }
 
 // DNS tells how many addresses answer for the DNS of the cluster; there is false if it has no service for that.
-func (c *Client) DNS(ctx context.Context) (ready int, there bool, err error) {
-	err = c.call(ctx, http.MethodGet, "/api/v1/namespaces/kube-system/services/kube-dns", nil, nil, nil)
+func (h Health) DNS(ctx context.Context) (ready int, there bool, err error) {
+	err = h.client.call(ctx, http.MethodGet, "/api/v1/namespaces/kube-system/services/kube-dns", nil, nil, nil)
 	if Is(err, http.StatusNotFound) {
 		return 0, false, nil
 	}
@@ -165,7 +171,7 @@ func (c *Client) DNS(ctx context.Context) (ready int, there bool, err error) {
 		} `json:"items"`
 	}
 	path := "/apis/discovery.k8s.io/v1/namespaces/kube-system/endpointslices"
-	if err := c.call(ctx, http.MethodGet, path, url.Values{"labelSelector": {"kubernetes.io/service-name=kube-dns"}}, nil, &found); err != nil {
+	if err := h.client.call(ctx, http.MethodGet, path, url.Values{"labelSelector": {"kubernetes.io/service-name=kube-dns"}}, nil, &found); err != nil {
 		return 0, true, fmt.Errorf("look who answers for DNS: %w", err)
 	}
 	for _, slice := range found.Items {
@@ -179,7 +185,7 @@ func (c *Client) DNS(ctx context.Context) (ready int, there bool, err error) {
 }
 
 // Churn are the owners of more ReplicaSets than most that were made since a time: something makes them again and again.
-func (c *Client) Churn(ctx context.Context, since time.Time, most int) ([]string, error) {
+func (h Health) Churn(ctx context.Context, since time.Time, most int) ([]string, error) {
 	var found struct {
 		Items []struct {
 			Metadata struct {
@@ -192,7 +198,7 @@ func (c *Client) Churn(ctx context.Context, since time.Time, most int) ([]string
 			} `json:"metadata"`
 		} `json:"items"`
 	}
-	if err := c.call(ctx, http.MethodGet, "/apis/apps/v1/replicasets", url.Values{"limit": {maxListed}}, nil, &found); err != nil {
+	if err := h.client.call(ctx, http.MethodGet, "/apis/apps/v1/replicasets", url.Values{"limit": {maxListed}}, nil, &found); err != nil {
 		return nil, fmt.Errorf("list the ReplicaSets: %w", err)
 	}
 	fresh := map[string]int{}
@@ -213,13 +219,13 @@ func (c *Client) Churn(ctx context.Context, since time.Time, most int) ([]string
 var networks = []string{"calico-node", "cilium", "kube-flannel-ds", "weave-net", "kindnet", "antrea-agent", "kube-router", "canal", "ovnkube-node"}
 
 // OtherNetworks are DaemonSets of other CNIs.
-func (c *Client) OtherNetworks(ctx context.Context) ([]string, error) {
+func (h Health) OtherNetworks(ctx context.Context) ([]string, error) {
 	var found struct {
 		Items []struct {
 			Metadata meta `json:"metadata"`
 		} `json:"items"`
 	}
-	if err := c.call(ctx, http.MethodGet, "/apis/apps/v1/daemonsets", url.Values{"limit": {maxListed}}, nil, &found); err != nil {
+	if err := h.client.call(ctx, http.MethodGet, "/apis/apps/v1/daemonsets", url.Values{"limit": {maxListed}}, nil, &found); err != nil {
 		return nil, fmt.Errorf("list the DaemonSets: %w", err)
 	}
 	var all []string
@@ -234,7 +240,7 @@ func (c *Client) OtherNetworks(ctx context.Context) ([]string, error) {
 }
 
 // Unready is since when a cluster calls nodes not ready, by their names.
-func (c *Client) Unready(ctx context.Context) (map[string]time.Time, error) {
+func (h Health) Unready(ctx context.Context) (map[string]time.Time, error) {
 	var found struct {
 		Items []struct {
 			Metadata meta `json:"metadata"`
@@ -247,7 +253,7 @@ func (c *Client) Unready(ctx context.Context) (map[string]time.Time, error) {
 			} `json:"status"`
 		} `json:"items"`
 	}
-	if err := c.call(ctx, http.MethodGet, "/api/v1/nodes", nil, nil, &found); err != nil {
+	if err := h.client.call(ctx, http.MethodGet, "/api/v1/nodes", nil, nil, &found); err != nil {
 		return nil, fmt.Errorf("list the nodes: %w", err)
 	}
 	since := map[string]time.Time{}

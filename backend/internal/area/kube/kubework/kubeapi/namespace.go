@@ -41,8 +41,14 @@ type FoundNamespace struct {
 	Left     []string // why its deletion does not end
 }
 
-// FindNamespace looks at a namespace.
-func (c *Client) FindNamespace(ctx context.Context, name string) (FoundNamespace, error) {
+// Namespaces are the namespaces of a cluster that Kloigos looks after.
+type Namespaces struct{ client *Client }
+
+// Namespaces are the namespaces of the cluster.
+func (c *Client) Namespaces() Namespaces { return Namespaces{c} }
+
+// Find looks at a namespace.
+func (ns Namespaces) Find(ctx context.Context, name string) (FoundNamespace, error) {
 	var found struct {
 		Metadata struct {
 			UID               string            `json:"uid"`
@@ -60,7 +66,7 @@ func (c *Client) FindNamespace(ctx context.Context, name string) (FoundNamespace
 			} `json:"conditions"`
 		} `json:"status"`
 	}
-	err := c.call(ctx, http.MethodGet, namespacesPath+"/"+url.PathEscape(name), nil, nil, &found)
+	err := ns.client.call(ctx, http.MethodGet, namespacesPath+"/"+url.PathEscape(name), nil, nil, &found)
 	if Is(err, http.StatusNotFound) {
 		return FoundNamespace{}, nil
 	}
@@ -121,11 +127,11 @@ func (n Namespace) metadata(labels map[string]string) map[string]any {
 	return metadata
 }
 
-// KeepNamespace brings a namespace, its quota and its limits to what they are to be, by server-side apply, and tells what differed. With
+// Keep brings a namespace, its quota and its limits to what they are to be, by server-side apply, and tells what differed. With
 // observe it only tells.
-func (c *Client) KeepNamespace(ctx context.Context, n Namespace, observe bool) (differs []string, err error) {
+func (ns Namespaces) Keep(ctx context.Context, n Namespace, observe bool) (differs []string, err error) {
 	for _, object := range n.objects() {
-		why, err := c.keep(ctx, object, observe)
+		why, err := ns.keepObject(ctx, object, observe)
 		if err != nil {
 			return differs, fmt.Errorf("keep the %s of %s: %w", object.what, n.Name, err)
 		}
@@ -146,10 +152,10 @@ type keptObject struct {
 	Spec map[string]any `json:"spec"`
 }
 
-// keep brings one object to what it is to be. What nobody but its controllers writes differs on no side.
-func (c *Client) keep(ctx context.Context, o applied, observe bool) (why string, err error) {
+// keepObject brings one object to what it is to be. What nobody but its controllers writes differs on no side.
+func (ns Namespaces) keepObject(ctx context.Context, o applied, observe bool) (why string, err error) {
 	var before, after keptObject
-	err = c.call(ctx, http.MethodGet, o.path, nil, nil, &before)
+	err = ns.client.call(ctx, http.MethodGet, o.path, nil, nil, &before)
 	missing := Is(err, http.StatusNotFound)
 	switch {
 	case err != nil && !missing:
@@ -158,7 +164,7 @@ func (c *Client) keep(ctx context.Context, o applied, observe bool) (why string,
 		return "", nil
 	case o.body == nil:
 		if !observe {
-			err = c.call(ctx, http.MethodDelete, o.path, nil, nil, nil)
+			err = ns.client.call(ctx, http.MethodDelete, o.path, nil, nil, nil)
 		}
 		return "was not asked for", err
 	case missing && observe:
@@ -168,7 +174,7 @@ func (c *Client) keep(ctx context.Context, o applied, observe bool) (why string,
 	if observe {
 		query.Set("dryRun", "All")
 	}
-	if err := c.send(ctx, http.MethodPatch, "application/apply-patch+yaml", o.path, query, o.body, &after); err != nil {
+	if err := ns.client.send(ctx, http.MethodPatch, "application/apply-patch+yaml", o.path, query, o.body, &after); err != nil {
 		return "", err
 	}
 	switch {
@@ -180,9 +186,9 @@ func (c *Client) keep(ctx context.Context, o applied, observe bool) (why string,
 	return "", nil
 }
 
-// DeleteNamespace deletes a namespace with all that is in it, if it is still the one that was looked at.
-func (c *Client) DeleteNamespace(ctx context.Context, name, uid string) error {
-	err := c.call(ctx, http.MethodDelete, namespacesPath+"/"+url.PathEscape(name), nil, map[string]any{
+// Delete deletes a namespace with all that is in it, if it is still the one that was looked at.
+func (ns Namespaces) Delete(ctx context.Context, name, uid string) error {
+	err := ns.client.call(ctx, http.MethodDelete, namespacesPath+"/"+url.PathEscape(name), nil, map[string]any{
 		"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": map[string]any{"uid": uid},
 	}, nil)
 	if err != nil && !Is(err, http.StatusNotFound) {
@@ -191,8 +197,8 @@ func (c *Client) DeleteNamespace(ctx context.Context, name, uid string) error {
 	return nil
 }
 
-// LeaveNamespace lets go of a namespace: our quota, our limits and our labels go, and all else stays.
-func (c *Client) LeaveNamespace(ctx context.Context, name, uid string) error {
+// Leave lets go of a namespace: our quota, our limits and our labels go, and all else stays.
+func (ns Namespaces) Leave(ctx context.Context, name, uid string) error {
 	n := Namespace{Name: name, UID: uid}
 	bare := n.objects()
 	slices.Reverse(bare) // the label last: it says that the rest is ours to delete
@@ -200,7 +206,7 @@ func (c *Client) LeaveNamespace(ctx context.Context, name, uid string) error {
 		if object.what == "namespace" {
 			object.body["metadata"] = n.metadata(nil) // who applies no labels owns none
 		}
-		if _, err := c.keep(ctx, object, false); err != nil {
+		if _, err := ns.keepObject(ctx, object, false); err != nil {
 			return fmt.Errorf("let go of a namespace: %w", err)
 		}
 	}

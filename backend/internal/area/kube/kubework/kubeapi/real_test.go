@@ -89,20 +89,20 @@ func TestRealAPIServer(t *testing.T) {
 			t.Errorf("without a binding: %v", err)
 		}
 		b := Binding{ID: "6d1f3f6e", User: user, Role: "view"}
-		if err := admin.CreateBinding(ctx, b); err != nil {
+		if err := admin.Bindings().Create(ctx, b); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "the binding to count", pods)
 		showNodes(ctx, t, admin, person)
 		b.Role = "edit"
-		if err := admin.CreateBinding(ctx, b); err != nil { // in place of the other
+		if err := admin.Bindings().Create(ctx, b); err != nil { // in place of the other
 			t.Fatal(err)
 		}
-		if found, err := admin.Bindings(ctx); err != nil || len(found) != 1 || found[0] != b {
+		if found, err := admin.Bindings().List(ctx); err != nil || len(found) != 1 || found[0] != b {
 			t.Errorf("bindings %+v, %v", found, err)
 		}
 		for range 2 {
-			if err := admin.DeleteBinding(ctx, b); err != nil {
+			if err := admin.Bindings().Delete(ctx, b); err != nil {
 				t.Error(err)
 			}
 		}
@@ -124,12 +124,12 @@ func showNodes(ctx context.Context, t *testing.T, admin, person *Client) {
 	}
 	shown := func(want bool) {
 		t.Helper()
-		if is, err := admin.ShowsNodes(ctx); is != want || err != nil {
+		if is, err := admin.Bindings().ShowsNodes(ctx); is != want || err != nil {
 			t.Errorf("nodes are shown: %t, %v", is, err)
 		}
 	}
 	shown(false)
-	if err := admin.ShowNodes(ctx); err != nil {
+	if err := admin.Bindings().ShowNodes(ctx); err != nil {
 		t.Fatal(err)
 	}
 	shown(true)
@@ -140,7 +140,7 @@ func showNodes(ctx context.Context, t *testing.T, admin, person *Client) {
 		t.Fatal(err)
 	}
 	shown(false)
-	if err := admin.ShowNodes(ctx); err != nil {
+	if err := admin.Bindings().ShowNodes(ctx); err != nil {
 		t.Fatal(err)
 	}
 	shown(true)

@@ -38,11 +38,11 @@ func nodesShown() role {
 }
 
 // ShowsNodes tells whether the roles of our bindings show the nodes of the cluster.
-func (c *Client) ShowsNodes(ctx context.Context) (bool, error) {
+func (bs Bindings) ShowsNodes(ctx context.Context) (bool, error) {
 	var found struct {
 		Items []role `json:"items"`
 	}
-	if err := c.call(ctx, http.MethodGet, rolesPath, url.Values{"labelSelector": {managedBy + "=kloigos"}}, nil, &found); err != nil {
+	if err := bs.client.call(ctx, http.MethodGet, rolesPath, url.Values{"labelSelector": {managedBy + "=kloigos"}}, nil, &found); err != nil {
 		return false, fmt.Errorf("list our roles: %w", err)
 	}
 	wanted := nodesShown()
@@ -55,12 +55,12 @@ func (c *Client) ShowsNodes(ctx context.Context) (bool, error) {
 }
 
 // ShowNodes has the roles of our bindings show the nodes of the cluster.
-func (c *Client) ShowNodes(ctx context.Context) error {
+func (bs Bindings) ShowNodes(ctx context.Context) error {
 	wanted := nodesShown()
-	err := c.call(ctx, http.MethodPost, rolesPath, nil, wanted, nil)
+	err := bs.client.call(ctx, http.MethodPost, rolesPath, nil, wanted, nil)
 	if Is(err, http.StatusConflict) {
-		if err = c.call(ctx, http.MethodDelete, rolesPath+"/"+nodesRole, nil, nil, nil); err == nil || Is(err, http.StatusNotFound) {
-			err = c.call(ctx, http.MethodPost, rolesPath, nil, wanted, nil)
+		if err = bs.client.call(ctx, http.MethodDelete, rolesPath+"/"+nodesRole, nil, nil, nil); err == nil || Is(err, http.StatusNotFound) {
+			err = bs.client.call(ctx, http.MethodPost, rolesPath, nil, wanted, nil)
 		}
 	}
 	if err != nil {
