@@ -197,7 +197,8 @@ func requestURI(c *fiber.Ctx) string {
 
 // ScopeOf puts the workspace of a request before the addresses of parts of pages.
 func ScopeOf(c *fiber.Ctx) func(html []byte) []byte {
-	return func(html []byte) []byte { return scoped(html, scopeOf(c).prefix()) }
+	prefix := scopeOf(c).prefix() // c is another request's once the stream has begun
+	return func(html []byte) []byte { return scoped(html, prefix) }
 }
 
 // addressed are the attributes of our pages that hold addresses.
