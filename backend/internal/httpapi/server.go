@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -110,6 +111,9 @@ type Server struct {
 	// life ends when the server stops, and with it all streams.
 	life context.Context
 	end  context.CancelFunc
+	// stopped ends with Shutdown, and with it the listener.
+	stopped context.Context
+	stop    context.CancelFunc
 }
 
 // New makes the server and every route of api.Routes. It panics if a route has
@@ -174,6 +178,7 @@ func bare(cfg Config) *Server {
 	s.ready = newReady(s)
 	cfg.Metrics.MustRegister(s.ready)
 	s.life, s.end = context.WithCancel(context.Background())
+	s.stopped, s.stop = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		AppName: "kloigos", DisableStartupMessage: true, Immutable: true, StrictRouting: true, CaseSensitive: true,
 		BodyLimit: maxBody, ReadBufferSize: maxHeader, ReadTimeout: cfg.ReadTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
@@ -200,12 +205,26 @@ func (s *Server) complete() *Server {
 // OpenAPI is the OpenAPI 3.1 document, as served.
 func (s *Server) OpenAPI() []byte { return s.openapi }
 
-// Serve answers requests until Shutdown.
+// Serve answers requests until Shutdown, which may have come first: fasthttp closes only the listeners that it knows by then.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.app.Server().Serve(l); err != nil {
+	once := &closedOnce{Listener: l}
+	defer context.AfterFunc(s.stopped, func() { _ = once.Close() })()
+	if err := s.app.Server().Serve(once); err != nil {
 		return fmt.Errorf("serve the API: %w", err)
 	}
 	return nil
+}
+
+// closedOnce is a listener that is closed by whoever comes first.
+type closedOnce struct {
+	net.Listener
+	close sync.Once
+	err   error
+}
+
+func (l *closedOnce) Close() error {
+	l.close.Do(func() { l.err = l.Listener.Close() })
+	return l.err
 }
 
 // Run does what need not be done while a request waits, until ctx ends.
@@ -232,6 +251,7 @@ func (s *Server) Run(ctx context.Context) {
 // answered. From its first moment /readyz says no.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.end()
+	s.stop()
 	err := s.app.Server().ShutdownWithContext(ctx)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("shut the API down: %w", err)

@@ -220,6 +220,32 @@ func TestStreamResumes(t *testing.T) {
 	}
 }
 
+// A server that is shut down before it serves does not begin to. One that did waited for ever.
+func TestShutdownBeforeServe(t *testing.T) {
+	t.Parallel()
+	server := httpapi.New(setup(t).cfg2())
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-ctx.Done():
+		_ = l.Close()
+		t.Error("it serves")
+	}
+}
+
 // Shutdown does not wait for viewers, and they are told so by the end of the
 // stream, not by an end of the job.
 func TestStreamEndsOnShutdown(t *testing.T) {
