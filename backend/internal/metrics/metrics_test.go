@@ -73,7 +73,7 @@ func TestAJobsLifeIsCounted(t *testing.T) {
 			return site.Play(ctx, p, sink, scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeTaskFailed, Message: "disk full"}})
 		default:
 			close(begun)
-			return site.Play(ctx, p, sink, scripted.Script{Wait: ctx.Done()})
+			return site.Play(ctx, p, sink, scripted.Script{Wait: make(chan struct{})})
 		}
 	})
 	s.BackendWith(s.WorkCounted(r), queue.Config{Metrics: r, Slots: 3})
@@ -159,7 +159,7 @@ func TestTakeoversAndMissesAreCounted(t *testing.T) {
 	s.Runner.HandleFunc("unit_allocate", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
 		if plays.Add(1) == 1 {
 			begun <- struct{}{}
-			return site.Play(ctx, p, sink, scripted.Script{Wait: ctx.Done()})
+			return site.Play(ctx, p, sink, scripted.Script{Wait: make(chan struct{})})
 		}
 		return site.Play(ctx, p, sink, scripted.Script{})
 	})
@@ -195,7 +195,7 @@ func TestHandOversAreCounted(t *testing.T) {
 	begun := make(chan struct{}, 2)
 	s.Runner.HandleFunc("unit_allocate", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
 		begun <- struct{}{}
-		return site.Play(ctx, p, sink, scripted.Script{Wait: ctx.Done()})
+		return site.Play(ctx, p, sink, scripted.Script{Wait: make(chan struct{})})
 	})
 	b := s.BackendWith(s.WorkCounted(r), queue.Config{Metrics: r})
 	if _, _, err := s.Allocate(intent.CreateAllocation{}); err != nil {

@@ -21,7 +21,7 @@ type Script struct {
 	// Events go to the sink, in order, before anything else happens.
 	Events []ansible.Event
 	// Wait, if there is one, holds the run until it is closed or the context is done. A run whose context is done
-	// comes to nothing but a failure, as a real one does.
+	// comes to nothing but a failure, as a real one does. The Done of that context is no Wait: it is closed a moment before the run's own.
 	Wait <-chan struct{}
 	// Result is marshalled as the kloigos_result of every host, and told as an event as well; nil means none.
 	Result any
