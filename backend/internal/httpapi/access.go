@@ -88,7 +88,7 @@ func badWorkspace(message string) error { return badField(api.WorkspaceHeader, m
 
 // permit decides whether a request may go on, and finds the workspace that it is
 // about. It looks at no object.
-func (s *Server) permit(ctx context.Context, permission string) error {
+func (s admission) permit(ctx context.Context, permission string) error {
 	err := s.permitFrom(ctx, permission, s.accesses.grants.Get, s.accesses.places.Get)
 	if p := (*api.Problem)(nil); !errors.As(err, &p) { // let through, or not decided
 		return err
@@ -97,7 +97,7 @@ func (s *Server) permit(ctx context.Context, permission string) error {
 	return s.permitFrom(ctx, permission, fresh.grants.Read, fresh.places.Read)
 }
 
-func (s *Server) permitFrom(ctx context.Context, permission string,
+func (s admission) permitFrom(ctx context.Context, permission string,
 	grants func(context.Context, uuid.UUID) (scope.Access, error), places func(context.Context, whose) (scope.Located, error),
 ) error {
 	r := requestOf(ctx)
@@ -170,7 +170,7 @@ func forbidden(permission string) error {
 }
 
 // closed refuses what would change something where that is suspended, and what would add something where that is being deleted.
-func (s *Server) closed(ctx context.Context, route api.Route) error {
+func (s admission) closed(ctx context.Context, route api.Route) error {
 	r := requestOf(ctx)
 	if r.at.Deleting && r.creates { // or it was a moment ago
 		at, err := scope.WorkspaceByID(ctx, s.db.Reader, domain.ErrNotFound, r.at.Workspace)

@@ -16,8 +16,8 @@ import (
 // addressHandlers answers the routes about addresses.
 type addressHandlers struct{ *Server }
 
-func (s *Server) registerAddresses() {
-	h := addressHandlers{s}
+func (h addressHandlers) register() {
+	s := h.Server
 	register(s, "list-addresses", h.listAddresses, sorted(store.AddressSorting))
 	register(s, "add-addresses", h.addAddresses, created, means(func(_ context.Context, _ string, b api.AddAddresses) error {
 		if b.Network == "" {

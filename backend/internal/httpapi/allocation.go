@@ -18,8 +18,8 @@ import (
 // allocationHandlers answers the routes about allocations.
 type allocationHandlers struct{ *Server }
 
-func (s *Server) registerAllocations() {
-	h := allocationHandlers{s}
+func (h allocationHandlers) register() {
+	s := h.Server
 	register(s, "list-allocations", h.listAllocations, sorted(store.AllocationSorting))
 	register(s, "create-allocation", h.createAllocation, orPlan[api.Allocation](s), means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
 		_, err := h.wanted(ctx, b)

@@ -18,10 +18,13 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// admission decides which requests are let in.
+type admission struct{ *Server }
+
 // admit lets a request pass if its bearer has the permission. It decides
 // before any object is looked at, so that its answer is the same for objects
 // that exist and for those that don't.
-func (s *Server) admit(ctx context.Context, permission, authorization string) error {
+func (s admission) admit(ctx context.Context, permission, authorization string) error {
 	r := requestOf(ctx)
 	hash := bearerHash(authorization)
 	if hash == nil {
@@ -64,7 +67,7 @@ const chunked = -1
 // reads whole before any handler is called: little of a stranger, or thousands
 // of them could fill the memory with bodies that are then refused. Only a
 // larger one costs a look at the database here.
-func (s *Server) headerReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+func (s admission) headerReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	limit := strangersBody
 	if n := h.ContentLength(); (n == chunked || n > limit) && s.known(string(h.Peek("Authorization"))) {
 		limit = maxBody
@@ -74,7 +77,7 @@ func (s *Server) headerReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfi
 
 // known tells whether a bearer has a token that is valid; what it may do is
 // decided later, and so is what a database means that does not answer.
-func (s *Server) known(authorization string) bool {
+func (s admission) known(authorization string) bool {
 	hash := bearerHash(authorization)
 	if hash == nil {
 		return false
@@ -101,7 +104,7 @@ func errNoBearer() error {
 }
 
 // authenticate is the middleware of every operation.
-func (s *Server) authenticate(route api.Route) func(huma.Context, func(huma.Context)) {
+func (s admission) authenticate(route api.Route) func(huma.Context, func(huma.Context)) {
 	return func(c huma.Context, next func(huma.Context)) {
 		r := requestOf(c.Context())
 		r.route, r.workspace, r.creates = route.ID, c.Header(api.WorkspaceHeader), route.Adds()

@@ -21,8 +21,10 @@ const (
 	countWithin = 10 * time.Second
 )
 
-func (s *Server) registerCapacity() {
-	register(s, "get-capacity", s.getCapacity)
+type capacityHandlers struct{ *Server }
+
+func (h capacityHandlers) register() {
+	register(h.Server, "get-capacity", h.getCapacity)
 }
 
 // newCapacity counts for a workspace.
@@ -38,7 +40,7 @@ func newCapacity(db *store.DB) *recent.Reads[uuid.UUID, api.Capacity] {
 	}}
 }
 
-func (s *Server) getCapacity(ctx context.Context, _ *struct{}) (*object[api.Capacity], error) {
+func (s capacityHandlers) getCapacity(ctx context.Context, _ *struct{}) (*object[api.Capacity], error) {
 	c, err := s.capacity.Get(ctx, workspace(ctx))
 	if err != nil {
 		return nil, err

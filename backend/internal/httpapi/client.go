@@ -11,7 +11,7 @@ import (
 // clientAddress is the address that a request came from. What proxies tell is
 // believed only as far as trusted ones told it: the list is read from its end,
 // and the first address that is no trusted proxy is the client's.
-func (s *Server) clientAddress(c *fiber.Ctx) string {
+func (s transport) clientAddress(c *fiber.Ctx) string {
 	var told []string
 	for _, v := range c.Request().Header.PeekAll("Forwarded") {
 		told = append(told, forwardedFor(string(v))...)
@@ -25,11 +25,12 @@ func (s *Server) clientAddress(c *fiber.Ctx) string {
 	if err != nil {
 		return ""
 	}
-	return client(peer.Addr(), told, s.trusts).String()
+	return client(peer.Addr(), told, s.cfg.trusts).String()
 }
 
-func (s *Server) trusts(a netip.Addr) bool {
-	for _, p := range s.cfg.TrustedProxies {
+// trusts tells whether an address is of a proxy that is believed.
+func (c Config) trusts(a netip.Addr) bool {
+	for _, p := range c.TrustedProxies {
 		if p.Contains(a) {
 			return true
 		}

@@ -28,7 +28,7 @@ type CascadeScope struct {
 
 // RegisterCascade registers the route of a deletion.
 func RegisterCascade(s *Server, c Cascade) {
-	register(s, "cascade-"+c.Noun, s.cascade(c), orPlan[api.Scope](s))
+	register(s, "cascade-"+c.Noun, planHandlers{s}.cascade(c), orPlan[api.Scope](s))
 }
 
 type cascadeInput struct {
@@ -37,7 +37,7 @@ type cascadeInput struct {
 	Body api.Cascade
 }
 
-func (s *Server) cascade(c Cascade) func(context.Context, *cascadeInput) (*planned, error) {
+func (s planHandlers) cascade(c Cascade) func(context.Context, *cascadeInput) (*planned, error) {
 	return func(ctx context.Context, in *cascadeInput) (*planned, error) {
 		found, err := c.Find(ctx, in.ID)
 		if err != nil {
@@ -76,7 +76,7 @@ func (s *Server) cascade(c Cascade) func(context.Context, *cascadeInput) (*plann
 }
 
 // cascadeEmpty deletes a scope without workspaces at once. Any other one needs a plan.
-func (s *Server) cascadeEmpty(ctx context.Context, c Cascade, found CascadeScope, confirm string) (*planned, error) {
+func (s planHandlers) cascadeEmpty(ctx context.Context, c Cascade, found CascadeScope, confirm string) (*planned, error) {
 	_, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
 		err := s.intents.DeleteEmptyScope(ctx, call, intent.Cascade{Kind: c.Noun, ID: found.ID, Confirm: confirm, Release: s.cfg.Version})
 		return made{object: found.ID}, err
@@ -96,7 +96,7 @@ func orError(err, otherwise error) error {
 }
 
 // deciderOf is who decides about a plan: about the deletion of a scope, those who may approve plans in all of it.
-func (s *Server) deciderOf(ctx context.Context, p store.Plan) intent.Decider {
+func (s planHandlers) deciderOf(ctx context.Context, p store.Plan) intent.Decider {
 	by := decider(ctx)
 	if p.ScopeID == nil {
 		return by

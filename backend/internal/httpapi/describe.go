@@ -15,7 +15,7 @@ import (
 // wherever it stands, which values a field can have, how large a number can be,
 // and an example of each body. A request's own bounds stand at its types, since
 // requests are checked by them.
-func (s *Server) describe() {
+func describe(s *Server) {
 	doc := s.api.OpenAPI()
 	doc.Servers = []*huma.Server{{URL: "/", Description: "The origin that this document came from"}}
 	for name, schema := range doc.Components.Schemas.Map() {
@@ -23,7 +23,7 @@ func (s *Server) describe() {
 			if p.Description == "" {
 				p.Description = meanings[field]
 			}
-			if values := s.enums()[name+"."+field]; len(values) > 0 && len(p.Enum) == 0 {
+			if values := enums(s)[name+"."+field]; len(values) > 0 && len(p.Enum) == 0 {
 				p.Enum = anyOf(values)
 			}
 			bounded(p)
@@ -35,7 +35,7 @@ func (s *Server) describe() {
 			if p.Description == "" {
 				p.Description = meanings[p.Name]
 			}
-			if values := s.enums()[r.ID+" "+p.Name]; len(values) > 0 {
+			if values := enums(s)[r.ID+" "+p.Name]; len(values) > 0 {
 				p.Schema.Enum, p.Schema.MaxLength = anyOf(values), nil
 				p.Schema.PrecomputeMessages()
 			}
@@ -83,7 +83,7 @@ func anyOf(values []string) (out []any) {
 
 // enums are the values of fields ("Schema.field") and of query parameters
 // ("operation parameter") that have a closed set of them.
-func (s *Server) enums() map[string][]string {
+func enums(s *Server) map[string][]string {
 	hosts, units, allocations := domain.HostLifecycle.Names(), domain.UnitLifecycle.Names(), domain.AllocationLifecycle.Names()
 	jobs, addresses, plans := domain.JobLifecycle.Names(), domain.AddressLifecycle.Names(), domain.PlanLifecycle.Names()
 	logKinds := []string{"play_started", "task_started", "ok", "changed", "skipped", "failed", "unreachable", "ignored", "output", "finished", "note"}

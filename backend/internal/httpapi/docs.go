@@ -24,10 +24,10 @@ var docsFiles embed.FS
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; " +
 	"font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// registerDocs serves the OpenAPI document, which needs a token like all of
+// serveDocuments serves the OpenAPI document, which needs a token like all of
 // the API, and a page that shows it. The page itself is open: it asks for the
 // token and keeps it in memory.
-func (s *Server) registerDocs() {
+func (s admission) serveDocuments() {
 	s.app.Get(api.Prefix+"/openapi.json", s.only(api.Own), func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, "application/json")
 		return c.Send(s.openapi)

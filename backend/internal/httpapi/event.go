@@ -13,8 +13,8 @@ import (
 // eventHandlers answers the routes about events.
 type eventHandlers struct{ *Server }
 
-func (s *Server) registerEvents() {
-	h := eventHandlers{s}
+func (h eventHandlers) register() {
+	s := h.Server
 	register(s, "list-events", h.listEvents, sorted(store.EventSorting))
 	register(s, "list-organization-events", h.listOrganizationEvents, sorted(store.EventSorting), inWorkspace)
 	register(s, "list-installation-events", h.listInstallationEvents, sorted(store.EventSorting))

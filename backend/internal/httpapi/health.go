@@ -33,16 +33,19 @@ type readiness struct {
 	Checks map[string]bool `json:"checks"`
 }
 
-// registerHealth makes what a load balancer and a monitoring system ask. These
+// healthHandlers tell how this backend is.
+type healthHandlers struct{ admission }
+
+// register makes what a load balancer and a monitoring system ask. These
 // are not part of the API's contract, and lie outside of its prefix.
-func (s *Server) registerHealth() {
+func (s healthHandlers) register() {
 	s.app.Get("/healthz", func(c *fiber.Ctx) error { return c.SendString("ok\n") })
 	s.app.Get("/readyz", s.readyz)
 	serve := adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{}))
 	s.app.Get("/metrics", s.scraper, serve)
 }
 
-func (s *Server) readyz(c *fiber.Ctx) error {
+func (s healthHandlers) readyz(c *fiber.Ctx) error {
 	out := readiness{Ready: !s.isClosing(), Checks: map[string]bool{"serving": !s.isClosing()}}
 	for check, err := range s.ready.look(c.UserContext()) {
 		out.Checks[check] = err == nil
@@ -68,7 +71,7 @@ const databaseCheck = "database"
 
 // checks tells of each thing that must hold before this backend takes requests
 // why it does not; nil where it does.
-func (s *Server) checks(ctx context.Context) map[string]error {
+func checks(ctx context.Context, s *Server) map[string]error {
 	found := map[string]error{databaseCheck: s.cfg.Health.Ping(ctx)}
 	for _, check := range s.cfg.Ready {
 		found[check.Name] = check.run(ctx)
@@ -100,7 +103,7 @@ func newReady(s *Server) *ready {
 	r.looks = recent.Reads[struct{}, map[string]error]{
 		For: readyAnswer, Within: readyTimeout,
 		Read: func(ctx context.Context, _ struct{}) (map[string]error, error) {
-			found := s.checks(ctx)
+			found := checks(ctx, s)
 			if last := r.recall(); last != nil && ctx.Err() != nil {
 				return last, nil // this look came to nothing
 			}
@@ -145,14 +148,14 @@ func (r *ready) look(ctx context.Context) map[string]error {
 
 // only lets a request through whose bearer has a permission; for what lies
 // outside of the table of routes.
-func (s *Server) only(permission string) fiber.Handler {
+func (s admission) only(permission string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		return s.letIn(c, s.admit(c.UserContext(), permission, c.Get(fiber.HeaderAuthorization)))
 	}
 }
 
 // letIn goes on with a request, or says why not.
-func (s *Server) letIn(c *fiber.Ctx, err error) error {
+func (s admission) letIn(c *fiber.Ctx, err error) error {
 	if err == nil {
 		return c.Next()
 	}

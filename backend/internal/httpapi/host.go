@@ -16,8 +16,8 @@ import (
 // hostHandlers answers the routes about hosts.
 type hostHandlers struct{ *Server }
 
-func (s *Server) registerHosts() {
-	h := hostHandlers{s}
+func (h hostHandlers) register() {
+	s := h.Server
 	register(s, "list-hosts", h.listHosts, sorted(store.HostSorting))
 	register(s, "register-host", h.registerHost, means(func(_ context.Context, _ string, b api.RegisterHost) error {
 		return s.intents.CheckHost(hostRequest(b))

@@ -16,8 +16,8 @@ import (
 // jobHandlers answers the routes about jobs.
 type jobHandlers struct{ *Server }
 
-func (s *Server) registerJobs() {
-	h := jobHandlers{s}
+func (h jobHandlers) register() {
+	s := h.Server
 	register(s, "list-jobs", h.listJobs, sorted(store.JobSorting))
 	register(s, "get-job", h.getJob)
 	register(s, "retry-job", h.retryJob)

@@ -18,8 +18,8 @@ type logHandlers struct{ *Server }
 
 const eventStream = "text/event-stream"
 
-func (s *Server) registerJobLog() {
-	h := logHandlers{s}
+func (h logHandlers) register() {
+	s := h.Server
 	register(s, "get-job-log", h.getJobLog)
 	register(s, "get-job-outline", h.getJobOutline)
 	register(s, "stream-job-log", h.streamJobLog, func(o *huma.Operation) {

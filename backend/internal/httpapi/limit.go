@@ -193,7 +193,7 @@ func (s *Server) SyncLimits(ctx context.Context) {
 }
 
 // limitBearer counts a request of one who has shown a valid token. Where it comes from does not matter: a web app asks for many.
-func (s *Server) limitBearer(b store.Bearer) error {
+func (s admission) limitBearer(b store.Bearer) error {
 	in := []limited{{"account", b.AccountID.String(), s.limiter.limits.Account}}
 	if b.Kind != intent.TokenSession {
 		in = []limited{{"key", b.TokenID.String(), s.limiter.limits.Key}, in[0]}
@@ -203,15 +203,15 @@ func (s *Server) limitBearer(b store.Bearer) error {
 
 // limitStranger counts a request without a valid token. One from this machine, or from a trusted proxy that does not tell from whom,
 // could be anybody's: it counts for nobody, or one could keep all out.
-func (s *Server) limitStranger(client string) error {
+func (s admission) limitStranger(client string) error {
 	a, err := netip.ParseAddr(client)
-	if known := err == nil; !known || a.IsLoopback() || s.trusts(a) {
+	if known := err == nil; !known || a.IsLoopback() || s.cfg.trusts(a) {
 		return nil
 	}
 	return s.limit(limited{"address", prefixOf(a).String(), s.limiter.limits.Address})
 }
 
-func (s *Server) limit(in ...limited) error {
+func (s admission) limit(in ...limited) error {
 	by, wait := s.limiter.take(time.Now(), in...)
 	if wait > 0 {
 		return s.tooMany(by, wait)
@@ -229,7 +229,7 @@ func prefixOf(a netip.Addr) netip.Prefix {
 	return p
 }
 
-func (s *Server) tooMany(by string, wait time.Duration) error {
+func (s admission) tooMany(by string, wait time.Duration) error {
 	s.metrics.limited.WithLabelValues(by).Inc()
 	seconds := strconv.Itoa(int(math.Ceil(wait.Seconds())))
 	what := map[string]string{"key": "this API key", "account": "your account", "address": "your address"}[by]

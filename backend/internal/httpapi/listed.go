@@ -54,7 +54,7 @@ func PlanOrStart[R, A any](ctx context.Context, n Noun[R, A], how api.ListPlanni
 	case how.PlanID != "" && how.Plan:
 		return nil, badField("plan_id", "can't be given together with plan=true")
 	case how.Plan:
-		return n.Server.planListed(ctx, func(ctx context.Context, call intent.Call) (uuid.UUID, error) {
+		return planHandlers{n.Server}.planListed(ctx, func(ctx context.Context, call intent.Call) (uuid.UUID, error) {
 			return n.Server.intents.PlanListed(ctx, call, a.forIntent(), func(ctx context.Context, drafted kernel.Call) error {
 				return n.Engine.Do(ctx, drafted, func(tx *kernel.Tx) error {
 					_, _, err := do(tx)
@@ -65,7 +65,7 @@ func PlanOrStart[R, A any](ctx context.Context, n Noun[R, A], how api.ListPlanni
 	}
 	run := n.Once
 	if how.PlanID != "" {
-		plan, err := n.Server.namedPlan(ctx, how.PlanID)
+		plan, err := planHandlers{n.Server}.namedPlan(ctx, how.PlanID)
 		if err != nil {
 			return nil, err
 		}
@@ -103,12 +103,12 @@ func (n Noun[R, A]) onceByPlan(ctx context.Context, plan uuid.UUID, a PlannedAct
 }
 
 // namedPlan is the plan of the workspace of the request that a parameter names.
-func (s *Server) namedPlan(ctx context.Context, text string) (uuid.UUID, error) {
+func (s planHandlers) namedPlan(ctx context.Context, text string) (uuid.UUID, error) {
 	named, ok := id(text)
 	if !ok {
 		return uuid.Nil, badField("plan_id", "must be an id")
 	}
-	p, err := planHandlers{s}.plan(ctx, named)
+	p, err := s.plan(ctx, named)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -119,7 +119,7 @@ func (s *Server) namedPlan(ctx context.Context, text string) (uuid.UUID, error) 
 }
 
 // planListed makes a plan that lists what a job would do, and shows it.
-func (s *Server) planListed(ctx context.Context, keep func(ctx context.Context, call intent.Call) (uuid.UUID, error)) (*planned, error) {
+func (s planHandlers) planListed(ctx context.Context, keep func(ctx context.Context, call intent.Call) (uuid.UUID, error)) (*planned, error) {
 	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
 		plan, err := keep(ctx, call)
 		return made{object: plan}, err
@@ -131,7 +131,7 @@ func (s *Server) planListed(ctx context.Context, keep func(ctx context.Context, 
 	if err != nil {
 		return nil, err
 	}
-	shown, err := planHandlers{s}.shownPlan(ctx, p)
+	shown, err := s.shownPlan(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ import (
 // planHandlers answers the routes about plans.
 type planHandlers struct{ *Server }
 
-func (s *Server) registerPlans() {
-	h := planHandlers{s}
+func (h planHandlers) register() {
+	s := h.Server
 	register(s, "list-plans", h.listPlans, sorted(store.PlanSorting))
 	register(s, "get-plan", h.getPlan)
 	register(s, "approve-plan", h.decidePlan(domain.DecisionApprove))

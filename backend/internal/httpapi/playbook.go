@@ -22,12 +22,12 @@ import (
 // playbookHandlers answers the routes about playbooks and their versions.
 type playbookHandlers struct{ *Server }
 
-func (s *Server) registerPlaybooks() {
-	h := playbookHandlers{s}
+func (h playbookHandlers) register() {
+	s := h.Server
 	register(s, "list-playbooks", h.listPlaybooks, sorted(store.PlaybookSorting))
 	register(s, "get-playbook", h.getPlaybook)
 	register(s, "list-playbook-versions", h.listPlaybookVersions, sorted(store.PlaybookVersionSorting))
-	s.registerUploads()
+	uploadHandlers{s}.register()
 	register(s, "get-playbook-version", h.getPlaybookVersion)
 	register(s, "diff-playbook", h.diffPlaybook)
 	register(s, "set-default-playbook", h.setDefaultPlaybook)

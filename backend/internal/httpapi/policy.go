@@ -24,8 +24,8 @@ const mostConditions = 500
 // policyRoutes are the handlers of policies and conditions.
 type policyRoutes struct{ *Server }
 
-func (s *Server) registerPolicies() {
-	p := policyRoutes{s}
+func (p policyRoutes) register() {
+	s := p.Server
 	register(s, "list-policies", p.listPolicies)
 	register(s, "get-policy", p.getPolicy)
 	register(s, "list-policy-items", p.listPolicyItems, sorted(reconcile.ItemSorting))

@@ -12,10 +12,13 @@ import (
 	"kloigos/backend/internal/store"
 )
 
-func (s *Server) registerQueue() {
-	register(s, "get-queue", s.getQueue)
-	register(s, "pause-queue", s.pauseQueue)
-	register(s, "resume-queue", s.resumeQueue)
+type queueHandlers struct{ *Server }
+
+func (h queueHandlers) register() {
+	s := h.Server
+	register(s, "get-queue", h.getQueue)
+	register(s, "pause-queue", h.pauseQueue)
+	register(s, "resume-queue", h.resumeQueue)
 }
 
 // backlogFor is how old the counts of the queue may be: pages that show it ask
@@ -30,7 +33,7 @@ func newBacklog(db *store.DB) *recent.Reads[struct{}, []store.Backlog] {
 
 // getQueue tells of a pause as it is now, and of the jobs as they were a moment
 // ago.
-func (s *Server) getQueue(ctx context.Context, _ *struct{}) (*object[api.Queue], error) {
+func (s queueHandlers) getQueue(ctx context.Context, _ *struct{}) (*object[api.Queue], error) {
 	backlog, err := s.backlog.Get(ctx, struct{}{})
 	if err != nil {
 		return nil, err
@@ -59,7 +62,7 @@ func (s *Server) getQueue(ctx context.Context, _ *struct{}) (*object[api.Queue],
 	return &object[api.Queue]{Body: q}, nil
 }
 
-func (s *Server) pauseQueue(ctx context.Context, in *struct{ Body api.PauseQueue }) (*object[api.Queue], error) {
+func (s queueHandlers) pauseQueue(ctx context.Context, in *struct{ Body api.PauseQueue }) (*object[api.Queue], error) {
 	err := s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error {
 		return s.intents.PauseQueue(ctx, call, in.Body.Reason)
 	})
@@ -69,7 +72,7 @@ func (s *Server) pauseQueue(ctx context.Context, in *struct{ Body api.PauseQueue
 	return s.getQueue(ctx, nil)
 }
 
-func (s *Server) resumeQueue(ctx context.Context, _ *struct{}) (*object[api.Queue], error) {
+func (s queueHandlers) resumeQueue(ctx context.Context, _ *struct{}) (*object[api.Queue], error) {
 	err := s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return s.intents.ResumeQueue(ctx, call) })
 	if err != nil {
 		return nil, err

@@ -62,9 +62,12 @@ func actor(ctx context.Context) domain.Actor {
 	return who
 }
 
+// transport is what stands around all requests.
+type transport struct{ *Server }
+
 // guard stands before Fiber: what Fiber or the router would answer in text, or
 // trip over, is refused here as a problem.
-func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (s transport) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	known := map[string]bool{http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true, http.MethodOptions: true}
 	return func(c *fasthttp.RequestCtx) {
 		twice := givenTwice(c.Request.Header.RawHeaders())
@@ -146,7 +149,7 @@ func refuse(c *fasthttp.RequestCtx, p *api.Problem) {
 
 // enter is around every request: who asks from where, under which id, how it
 // ended, and that a panic ends nothing but this one request.
-func (s *Server) enter(c *fiber.Ctx) (err error) {
+func (s transport) enter(c *fiber.Ctx) (err error) {
 	began := time.Now()
 	r := &request{id: uuid.NewString(), client: s.clientAddress(c)}
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), requestKey{}, r), requestTimeout)
@@ -166,7 +169,7 @@ func (s *Server) enter(c *fiber.Ctx) (err error) {
 	return nil
 }
 
-func (s *Server) finish(c *fiber.Ctx, r *request, began time.Time) {
+func (s transport) finish(c *fiber.Ctx, r *request, began time.Time) {
 	h := &c.Response().Header
 	h.Set("X-Request-Id", r.id)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -193,7 +196,7 @@ func (s *Server) finish(c *fiber.Ctx, r *request, began time.Time) {
 
 // broken answers what never became a request: a header or body over its limit,
 // one that came too slowly, one that is not HTTP.
-func (s *Server) broken(c *fiber.Ctx, err error) error {
+func (s transport) broken(c *fiber.Ctx, err error) error {
 	id := uuid.NewString()
 	p := fromFiber(err)
 	s.log.Info("request refused", "request_id", id, "status", p.Status, "client", c.Context().RemoteAddr().String())

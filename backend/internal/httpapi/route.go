@@ -71,12 +71,12 @@ func jobURL(id uuid.UUID) string {
 
 // describeSort writes the orders of a list into the API's description, from
 // which requests are checked.
-func (s *Server) describeSort(op huma.Operation) {
+func describeSort(a huma.API, op huma.Operation) {
 	names, _ := op.Metadata["sort"].([]string)
 	if len(names) == 0 {
 		return
 	}
-	for _, p := range s.api.OpenAPI().Paths[op.Path].Get.Parameters {
+	for _, p := range a.OpenAPI().Paths[op.Path].Get.Parameters {
 		if p.Name != "sort" {
 			continue
 		}
@@ -126,7 +126,7 @@ func register[I, O any](s *Server, id string, handler func(ctx context.Context, 
 		op.Extensions = map[string]any{"x-permission": r.Permission}
 	}
 	var input I
-	op.Middlewares = huma.Middlewares{s.authenticate(r), s.strict(hasBody(input), has(input, "RawBody"))}
+	op.Middlewares = huma.Middlewares{admission{s}.authenticate(r), s.strict(hasBody(input), has(input, "RawBody"))}
 	if scope.LevelOf(r.Permission) == scope.Workspace {
 		op.Parameters = append(op.Parameters, workspaceParameter())
 	}
@@ -151,7 +151,7 @@ func register[I, O any](s *Server, id string, handler func(ctx context.Context, 
 		permitOperations(ctx, out)
 		return out, nil
 	})
-	s.describeSort(op)
+	describeSort(s.api, op)
 }
 
 // statuses lists the problems that a route can answer with.

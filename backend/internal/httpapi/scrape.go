@@ -55,7 +55,7 @@ func (s *scrapers) known(hash string) bool {
 }
 
 // scraper lets a monitoring system through.
-func (s *Server) scraper(c *fiber.Ctx) error {
+func (s healthHandlers) scraper(c *fiber.Ctx) error {
 	ctx, cancel := context.WithTimeout(c.UserContext(), scrapeTimeout)
 	defer cancel()
 	authorization := c.Get(fiber.HeaderAuthorization)

@@ -127,11 +127,11 @@ func New(cfg Config) *Server {
 	s := bare(cfg)
 	s.api = humafiber.NewV2(s.app, humaConfig(cfg.Version))
 	useProblems()
-	for _, register := range []func(){
-		s.registerSessions, s.registerTokens, s.registerHosts, s.registerUnits, s.registerAllocations, s.registerAddresses,
-		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerQueue, s.registerPolicies, s.registerCapacity, s.registerPlans, s.registerEvents, s.registerSystem,
+	for _, of := range []interface{ register() }{
+		sessionHandlers{s}, tokenHandlers{s}, hostHandlers{s}, unitHandlers{s}, allocationHandlers{s}, addressHandlers{s}, playbookHandlers{s}, jobHandlers{s},
+		logHandlers{s}, queueHandlers{s}, policyRoutes{s}, capacityHandlers{s}, planHandlers{s}, eventHandlers{s}, systemHandlers{s},
 	} {
-		register()
+		of.register()
 	}
 	for _, register := range cfg.Areas {
 		register(s)
@@ -141,9 +141,9 @@ func New(cfg Config) *Server {
 			panic("httpapi: route " + r.ID + " has no handler")
 		}
 	}
-	s.describe()
+	describe(s)
 	s.openapi = document(s.api.OpenAPI())
-	s.registerDocs()
+	admission{s}.serveDocuments()
 	return s.complete()
 }
 
@@ -182,14 +182,14 @@ func bare(cfg Config) *Server {
 	s.app = fiber.New(fiber.Config{
 		AppName: "kloigos", DisableStartupMessage: true, Immutable: true, StrictRouting: true, CaseSensitive: true,
 		BodyLimit: maxBody, ReadBufferSize: maxHeader, ReadTimeout: cfg.ReadTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		Concurrency: maxConnections, ErrorHandler: s.broken,
+		Concurrency: maxConnections, ErrorHandler: transport{s}.broken,
 		// A connection that waits, or that a stream is written to, holds no buffer for requests.
 		ReduceMemoryUsage: true,
 		// Forms of several parts would be parsed before anyone has asked who sends them; the API has none.
 		DisablePreParseMultipartForm: true,
 	})
-	s.app.Use(s.enter)
-	s.registerHealth()
+	s.app.Use(transport{s}.enter)
+	healthHandlers{admission{s}}.register()
 	return s
 }
 
@@ -197,8 +197,8 @@ func bare(cfg Config) *Server {
 // Fiber answers a method that it does not know with text, and reads the URL
 // before any handler of ours.
 func (s *Server) complete() *Server {
-	s.app.Server().Handler = s.guard(s.app.Handler())
-	s.app.Server().HeaderReceived = s.headerReceived
+	s.app.Server().Handler = transport{s}.guard(s.app.Handler())
+	s.app.Server().HeaderReceived = admission{s}.headerReceived
 	return s
 }
 

@@ -15,8 +15,8 @@ import (
 // sessionHandlers answers the routes about sessions.
 type sessionHandlers struct{ *Server }
 
-func (s *Server) registerSessions() {
-	h := sessionHandlers{s}
+func (h sessionHandlers) register() {
+	s := h.Server
 	register(s, "create-session", h.createSession, created)
 	register(s, "delete-session", h.deleteSession)
 	register(s, "whoami", h.whoami)

@@ -7,12 +7,14 @@ import (
 	"kloigos/backend/internal/store"
 )
 
-func (s *Server) registerSystem() {
-	register(s, "get-system", s.getSystem)
+type systemHandlers struct{ *Server }
+
+func (h systemHandlers) register() {
+	register(h.Server, "get-system", h.getSystem)
 }
 
-func (s *Server) getSystem(ctx context.Context, _ *struct{}) (*object[api.System], error) {
-	key, err := hostHandlers{s}.authorizedKey(ctx)
+func (s systemHandlers) getSystem(ctx context.Context, _ *struct{}) (*object[api.System], error) {
+	key, err := hostHandlers{s.Server}.authorizedKey(ctx)
 	if err != nil {
 		return nil, err
 	}

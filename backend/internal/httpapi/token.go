@@ -15,8 +15,8 @@ import (
 // tokenHandlers answers the routes about tokens.
 type tokenHandlers struct{ *Server }
 
-func (s *Server) registerTokens() {
-	h := tokenHandlers{s}
+func (h tokenHandlers) register() {
+	s := h.Server
 	register(s, "list-tokens", h.listTokens, sorted(store.TokenSorting))
 	register(s, "create-token", h.createToken, created)
 	register(s, "delete-token", h.deleteToken)

@@ -17,8 +17,8 @@ import (
 // unitHandlers answers the routes about units.
 type unitHandlers struct{ *Server }
 
-func (s *Server) registerUnits() {
-	h := unitHandlers{s}
+func (h unitHandlers) register() {
+	s := h.Server
 	register(s, "list-compute-units", h.listUnits, sorted(store.UnitSorting))
 	register(s, "get-compute-unit", h.getUnit)
 	register(s, "close-compute-unit", h.closeUnit)

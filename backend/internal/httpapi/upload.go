@@ -38,8 +38,8 @@ type uploaded struct {
 	Body   api.PlaybookVersion
 }
 
-func (s *Server) registerUploads() {
-	h := uploadHandlers{s}
+func (h uploadHandlers) register() {
+	s := h.Server
 	register(s, "upload-playbook", h.uploadPlaybook, created, func(o *huma.Operation) {
 		version := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.PlaybookVersion](), true, "PlaybookVersion")
 		o.Description = "Looks at every file and refuses, place by place, what could act on the control plane or around a host's fence, and what " +

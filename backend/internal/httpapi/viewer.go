@@ -46,13 +46,13 @@ type viewer struct {
 }
 
 // newViewer takes the place that its request has in s.viewers, until Close.
-func (s *Server) newViewer(j store.Job, after int64, r *request, conn net.Conn) *viewer {
+func (s logHandlers) newViewer(j store.Job, after int64, r *request, conn net.Conn) *viewer {
 	if c, ok := conn.(*net.TCPConn); ok {
 		_ = c.SetWriteBuffer(viewerSocket) // at worst it stays as large as it is
 	}
 	s.metrics.viewers.Inc()
 	return &viewer{
-		s: s, watch: s.join(j), request: r.id, hash: r.hash, conn: conn, after: after, rest: []byte("retry: 1000\n\n"),
+		s: s.Server, watch: joinWatch(s.Server, j), request: r.id, hash: r.hash, conn: conn, after: after, rest: []byte("retry: 1000\n\n"),
 		beat: time.NewTicker(heartbeat), until: time.Now().Add(streamLength), why: errGone,
 	}
 }

@@ -69,8 +69,8 @@ type part struct {
 	events      []byte
 }
 
-// join adds a viewer to the watch over a job.
-func (s *Server) join(j store.Job) *watch {
+// joinWatch adds a viewer to the watch over a job.
+func joinWatch(s *Server, j store.Job) *watch {
 	job := j.ID
 	s.watches.mu.Lock()
 	defer s.watches.mu.Unlock()
