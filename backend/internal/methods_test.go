@@ -14,7 +14,7 @@ import (
 const mostMethods = 25
 
 var haveMore = map[string]bool{
-	"backend/internal/httpapi.Server": true, "backend/internal/intent.Intents": true, "backend/internal/store.Reads": true, "backend/internal/store.Tx": true,
+	"backend/internal/intent.Intents": true, "backend/internal/store.Reads": true, "backend/internal/store.Tx": true,
 	"backend/api/client.Client": true,
 	"rig/bench.Bed":             true, "rig/demo.Installation": true, "rig/demo.checker": true, "rig/faults.World": true, "rig/kube/kubevm.rig": true, "rig/showcase.world": true,
 }

@@ -21,10 +21,10 @@ import (
 // mostConditions is how many conditions of a noun are shown that are not true.
 const mostConditions = 500
 
-// policyRoutes are the handlers of policies and conditions.
-type policyRoutes struct{ *Server }
+// policyHandlers are those of policies and conditions.
+type policyHandlers struct{ *Server }
 
-func (p policyRoutes) register() {
+func (p policyHandlers) register() {
 	s := p.Server
 	register(s, "list-policies", p.listPolicies)
 	register(s, "get-policy", p.getPolicy)
@@ -42,7 +42,7 @@ type ByPolicy struct {
 	Name string `path:"name" maxLength:"64" doc:"name of the policy"`
 }
 
-func (s policyRoutes) policyOf(name string) (reconcile.Policy, error) {
+func (s policyHandlers) policyOf(name string) (reconcile.Policy, error) {
 	p, ok := s.cfg.Policies.Policy(name)
 	if !ok {
 		return p, domain.ErrNotFound
@@ -50,7 +50,7 @@ func (s policyRoutes) policyOf(name string) (reconcile.Policy, error) {
 	return p, nil
 }
 
-func (s policyRoutes) listPolicies(ctx context.Context, _ *struct{}) (*object[api.Policies], error) {
+func (s policyHandlers) listPolicies(ctx context.Context, _ *struct{}) (*object[api.Policies], error) {
 	out, err := s.presentPolicies(ctx, s.cfg.Policies.Policies())
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s policyRoutes) listPolicies(ctx context.Context, _ *struct{}) (*object[ap
 	return &object[api.Policies]{Body: all}, nil
 }
 
-func (s policyRoutes) getPolicy(ctx context.Context, in *ByPolicy) (*object[api.Policy], error) {
+func (s policyHandlers) getPolicy(ctx context.Context, in *ByPolicy) (*object[api.Policy], error) {
 	p, err := s.policyOf(in.Name)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s policyRoutes) getPolicy(ctx context.Context, in *ByPolicy) (*object[api.
 	return &object[api.Policy]{Body: out[0]}, nil
 }
 
-func (s policyRoutes) listPolicyItems(ctx context.Context, in *struct {
+func (s policyHandlers) listPolicyItems(ctx context.Context, in *struct {
 	ByPolicy
 	api.PolicyItemFilter
 },
@@ -116,7 +116,7 @@ func (s policyRoutes) listPolicyItems(ctx context.Context, in *struct {
 		presentItem)
 }
 
-func (s policyRoutes) pausePolicy(ctx context.Context, in *struct {
+func (s policyHandlers) pausePolicy(ctx context.Context, in *struct {
 	ByPolicy
 	Body api.PausePolicy
 },
@@ -141,7 +141,7 @@ func (s policyRoutes) pausePolicy(ctx context.Context, in *struct {
 	return s.getPolicy(ctx, &in.ByPolicy)
 }
 
-func (s policyRoutes) resumePolicy(ctx context.Context, in *struct {
+func (s policyHandlers) resumePolicy(ctx context.Context, in *struct {
 	ByPolicy
 	Body api.OfObject
 },
@@ -163,7 +163,7 @@ func (s policyRoutes) resumePolicy(ctx context.Context, in *struct {
 	return s.getPolicy(ctx, &in.ByPolicy)
 }
 
-func (s policyRoutes) runPolicy(ctx context.Context, in *struct {
+func (s policyHandlers) runPolicy(ctx context.Context, in *struct {
 	ByPolicy
 	Body api.OfObject
 },
@@ -192,7 +192,7 @@ func (s policyRoutes) runPolicy(ctx context.Context, in *struct {
 	return &object[api.PolicyItem]{Body: presentItem(i)}, nil
 }
 
-func (s policyRoutes) item(ctx context.Context, policy string, of uuid.UUID) (reconcile.StoredItem, error) {
+func (s policyHandlers) item(ctx context.Context, policy string, of uuid.UUID) (reconcile.StoredItem, error) {
 	all, err := reconcile.Items(ctx, s.db.Reader, reconcile.ItemFilter{Policy: policy, ObjectID: &of, Limit: 1})
 	if err == nil && len(all) == 0 {
 		err = domain.ErrNotFound
@@ -203,7 +203,7 @@ func (s policyRoutes) item(ctx context.Context, policy string, of uuid.UUID) (re
 	return all[0], nil
 }
 
-func (s policyRoutes) pauseObject(ctx context.Context, in *struct{ Body api.PauseObject }) (*object[api.PolicyPause], error) {
+func (s policyHandlers) pauseObject(ctx context.Context, in *struct{ Body api.PauseObject }) (*object[api.PolicyPause], error) {
 	of, err := objectOf(in.Body.ObjectID)
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (s policyRoutes) pauseObject(ctx context.Context, in *struct{ Body api.Paus
 	return &object[api.PolicyPause]{Body: presentPause(pause)}, nil
 }
 
-func (s policyRoutes) resumeObject(ctx context.Context, in *struct{ Body api.ThisObject }) (*struct{}, error) {
+func (s policyHandlers) resumeObject(ctx context.Context, in *struct{ Body api.ThisObject }) (*struct{}, error) {
 	of, err := objectOf(in.Body.ObjectID)
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (s policyRoutes) resumeObject(ctx context.Context, in *struct{ Body api.Thi
 	return nil, s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return s.intents.ResumePolicy(ctx, call, "", of) })
 }
 
-func (s policyRoutes) listConditions(ctx context.Context, in *struct{ api.ConditionFilter }) (*object[api.Page[api.Condition]], error) {
+func (s policyHandlers) listConditions(ctx context.Context, in *struct{ api.ConditionFilter }) (*object[api.Page[api.Condition]], error) {
 	of, err := idFilter("object", in.Object)
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func objectOf(value string) (uuid.UUID, error) {
 	return *of, nil
 }
 
-func (s policyRoutes) presentPolicies(ctx context.Context, all []reconcile.Policy) ([]api.Policy, error) {
+func (s policyHandlers) presentPolicies(ctx context.Context, all []reconcile.Policy) ([]api.Policy, error) {
 	names := make([]string, len(all))
 	for i, p := range all {
 		names[i] = p.Name

@@ -128,8 +128,21 @@ func New(cfg Config) *Server {
 	s.api = humafiber.NewV2(s.app, humaConfig(cfg.Version))
 	useProblems()
 	for _, of := range []interface{ register() }{
-		sessionHandlers{s}, tokenHandlers{s}, hostHandlers{s}, unitHandlers{s}, allocationHandlers{s}, addressHandlers{s}, playbookHandlers{s}, jobHandlers{s},
-		logHandlers{s}, queueHandlers{s}, policyRoutes{s}, capacityHandlers{s}, planHandlers{s}, eventHandlers{s}, systemHandlers{s},
+		sessionHandlers{s},
+		tokenHandlers{s},
+		hostHandlers{s},
+		unitHandlers{s},
+		allocationHandlers{s},
+		addressHandlers{s},
+		playbookHandlers{s},
+		jobHandlers{s},
+		logHandlers{s},
+		queueHandlers{s},
+		policyHandlers{s},
+		capacityHandlers{s},
+		planHandlers{s},
+		eventHandlers{s},
+		systemHandlers{s},
 	} {
 		of.register()
 	}

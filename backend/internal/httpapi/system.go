@@ -14,7 +14,7 @@ func (h systemHandlers) register() {
 }
 
 func (s systemHandlers) getSystem(ctx context.Context, _ *struct{}) (*object[api.System], error) {
-	key, err := hostHandlers{s.Server}.authorizedKey(ctx)
+	key, err := hostHandlers(s).authorizedKey(ctx)
 	if err != nil {
 		return nil, err
 	}
