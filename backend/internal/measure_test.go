@@ -2,7 +2,6 @@ package internal_test
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,28 +14,18 @@ import (
 // The measure of the kernel: how much a noun takes. Record sets have a list, a page, create, change and delete, a job
 // without a playbook, a policy and commands. CONTRIBUTING.md states the numbers, and this test counts them.
 
-const root = "../../"
-
 // ofNoun are the files that a noun is made of, by their names.
 func ofNoun(t *testing.T, name string) (files []string) {
 	t.Helper()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		base := d.Name()
-		if d.IsDir() && (base == "node_modules" || base == ".git" || base == "testdata" || base == "rig") {
-			return filepath.SkipDir
-		}
-		isCode := strings.HasSuffix(base, ".go") && !strings.HasSuffix(base, "_test.go") && !strings.HasSuffix(base, "_templ.go") || strings.HasSuffix(base, ".templ")
-		if isCode && strings.Contains(base, name) {
+	eachFile(t, func(path string) error {
+		base := filepath.Base(path)
+		isCode := strings.HasSuffix(base, ".go") && !strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, ".templ")
+		beside := strings.HasPrefix(path, root+"rig/") || strings.Contains(path, "/testdata/")
+		if isCode && !beside && strings.Contains(base, name) {
 			files = append(files, path)
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return files
 }
 

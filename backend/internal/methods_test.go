@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,16 +18,13 @@ var haveMore = map[string]bool{
 	"rig/bench.Bed":             true, "rig/demo.Installation": true, "rig/demo.checker": true, "rig/faults.World": true, "rig/kube/kubevm.rig": true, "rig/showcase.world": true,
 }
 
-// A type that has more methods is several things.
+// TestTypesHaveFewMethods: a type that has more methods is several things.
 func TestTypesHaveFewMethods(t *testing.T) {
 	t.Parallel()
 	methods := map[string]int{}
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
-			return filepath.SkipDir
-		}
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
+	eachFile(t, func(path string) error {
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
@@ -36,14 +32,11 @@ func TestTypesHaveFewMethods(t *testing.T) {
 		}
 		for _, d := range file.Decls {
 			if f, is := d.(*ast.FuncDecl); is && f.Recv != nil {
-				methods[strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../../")+"."+receiver(f.Recv.List[0].Type)]++
+				methods[strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), root)+"."+receiver(f.Recv.List[0].Type)]++
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, n := range methods {
 		if (n > mostMethods) != haveMore[name] {
 			t.Errorf("%s has %d methods; at most %d, and in the list of this test only while it has more", name, n, mostMethods)

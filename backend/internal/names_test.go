@@ -1,9 +1,7 @@
 package internal_test
 
 import (
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,14 +12,8 @@ func TestNamesCanBeSearchedFor(t *testing.T) {
 	t.Parallel()
 	common := regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(?:is|at|of|or|one|some|looks|asked|in|on|by|to)[\[(]`)
 	files := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
-			return filepath.SkipDir
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_templ.go") {
+	eachFile(t, func(path string) error {
+		if !strings.HasSuffix(path, ".go") {
 			return nil
 		}
 		files++
@@ -34,9 +26,6 @@ func TestNamesCanBeSearchedFor(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if files < 500 {
 		t.Errorf("%d files were read", files)
 	}

@@ -120,7 +120,7 @@ func (w *World) leave(ctx context.Context, a api.Allocation) error {
 	return fmt.Errorf("allocation %s can't be given back: it is %s", a.ID, a.State)
 }
 
-// vacate gives back all that there is, so that there is room for what comes.
+// vacate gives all allocations back, so that each host has room.
 func (w *World) vacate(ctx context.Context) error {
 	for a, err := range w.alive().api(w.token).AllAllocations(ctx, api.AllocationFilter{State: "live"}) {
 		if err == nil {

@@ -47,7 +47,7 @@ type trial struct {
 
 // Launch runs the version that should run. One that has proven itself takes this process over. One that has not is started and
 // watched: it has a time to bring a heartbeat through, or it is ended for good and the version before it runs. It returns if this
-// build itself is to run; failed are versions that it should not try.
+// build itself is to run.
 func Launch(ctx context.Context, p Place, log *slog.Logger) error {
 	l := launcher{p}
 	var not []string

@@ -16,19 +16,18 @@ import (
 // addressHandlers answers the routes about addresses.
 type addressHandlers struct{ *Server }
 
-func (h addressHandlers) register() {
-	s := h.Server
-	register(s, "list-addresses", h.listAddresses, sorted(store.AddressSorting))
-	register(s, "add-addresses", h.addAddresses, created, means(func(_ context.Context, _ string, b api.AddAddresses) error {
+func (s addressHandlers) register() {
+	register(s.Server, "list-addresses", s.listAddresses, sorted(store.AddressSorting))
+	register(s.Server, "add-addresses", s.addAddresses, created, means(func(_ context.Context, _ string, b api.AddAddresses) error {
 		if b.Network == "" {
 			b.Network = "default" // as the types do
 		}
 		return intent.CheckAddresses(b.Network, addressRanges(b))
 	}, nil))
-	register(s, "remove-address", h.removeAddress)
-	register(s, "close-address", h.closeAddress)
-	register(s, "open-address", h.openAddress)
-	register(s, "release-address", h.releaseAddress)
+	register(s.Server, "remove-address", s.removeAddress)
+	register(s.Server, "close-address", s.closeAddress)
+	register(s.Server, "open-address", s.openAddress)
+	register(s.Server, "release-address", s.releaseAddress)
 }
 
 // address finds an address of the pool by its id or by itself.

@@ -18,17 +18,16 @@ import (
 // allocationHandlers answers the routes about allocations.
 type allocationHandlers struct{ *Server }
 
-func (h allocationHandlers) register() {
-	s := h.Server
-	register(s, "list-allocations", h.listAllocations, sorted(store.AllocationSorting))
-	register(s, "create-allocation", h.createAllocation, orPlan[api.Allocation](s), means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
-		_, err := h.wanted(ctx, b)
+func (s allocationHandlers) register() {
+	register(s.Server, "list-allocations", s.listAllocations, sorted(store.AllocationSorting))
+	register(s.Server, "create-allocation", s.createAllocation, orPlan[api.Allocation](s.Server), means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
+		_, err := s.wanted(ctx, b)
 		return err
 	}, follows{"cpu_count": {"unit"}}))
-	register(s, "get-allocation", h.getAllocation)
-	register(s, "replace-allocation-keys", h.replaceKeys, orPlan[api.Allocation](s))
-	register(s, "move-allocation-network", h.moveNetwork, orPlan[api.Allocation](s))
-	register(s, "deallocate", h.deallocate, orPlan[api.Allocation](s))
+	register(s.Server, "get-allocation", s.getAllocation)
+	register(s.Server, "replace-allocation-keys", s.replaceKeys, orPlan[api.Allocation](s.Server))
+	register(s.Server, "move-allocation-network", s.moveNetwork, orPlan[api.Allocation](s.Server))
+	register(s.Server, "deallocate", s.deallocate, orPlan[api.Allocation](s.Server))
 }
 
 func (s allocationHandlers) allocation(ctx context.Context, ref string) (store.Allocation, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
 
@@ -123,6 +124,29 @@ func (s admission) authenticate(route api.Route) func(huma.Context, func(huma.Co
 		}
 		next(c)
 	}
+}
+
+// only lets a request through whose bearer has a permission; for what lies
+// outside of the table of routes.
+func (s admission) only(permission string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		return s.letIn(c, s.admit(c.UserContext(), permission, c.Get(fiber.HeaderAuthorization)))
+	}
+}
+
+// letIn goes on with a request, or says why not.
+func (s admission) letIn(c *fiber.Ctx, err error) error {
+	if err == nil {
+		return c.Next()
+	}
+	var p *api.Problem
+	if !errors.As(err, &p) {
+		return err
+	}
+	if p.Status == http.StatusUnauthorized {
+		c.Set(fiber.HeaderWWWAuthenticate, `Bearer realm="kloigos"`)
+	}
+	return s.write(c, requestOf(c.UserContext()).id, p)
 }
 
 // usesEvery is how often the last uses of tokens are written. With the 30 s

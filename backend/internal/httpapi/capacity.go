@@ -21,10 +21,11 @@ const (
 	countWithin = 10 * time.Second
 )
 
+// capacityHandlers answers the routes about capacity.
 type capacityHandlers struct{ *Server }
 
-func (h capacityHandlers) register() {
-	register(h.Server, "get-capacity", h.getCapacity)
+func (s capacityHandlers) register() {
+	register(s.Server, "get-capacity", s.getCapacity)
 }
 
 // newCapacity counts for a workspace.

@@ -27,8 +27,8 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'uns
 // serveDocuments serves the OpenAPI document, which needs a token like all of
 // the API, and a page that shows it. The page itself is open: it asks for the
 // token and keeps it in memory.
-func (s admission) serveDocuments() {
-	s.app.Get(api.Prefix+"/openapi.json", s.only(api.Own), func(c *fiber.Ctx) error {
+func serveDocuments(s *Server) {
+	s.app.Get(api.Prefix+"/openapi.json", admission{s}.only(api.Own), func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, "application/json")
 		return c.Send(s.openapi)
 	})

@@ -13,11 +13,10 @@ import (
 // eventHandlers answers the routes about events.
 type eventHandlers struct{ *Server }
 
-func (h eventHandlers) register() {
-	s := h.Server
-	register(s, "list-events", h.listEvents, sorted(store.EventSorting))
-	register(s, "list-organization-events", h.listOrganizationEvents, sorted(store.EventSorting), inWorkspace)
-	register(s, "list-installation-events", h.listInstallationEvents, sorted(store.EventSorting))
+func (s eventHandlers) register() {
+	register(s.Server, "list-events", s.listEvents, sorted(store.EventSorting))
+	register(s.Server, "list-organization-events", s.listOrganizationEvents, sorted(store.EventSorting), inWorkspace)
+	register(s.Server, "list-installation-events", s.listInstallationEvents, sorted(store.EventSorting))
 }
 
 func (s eventHandlers) listEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -13,7 +12,6 @@ import (
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"kloigos/backend/api"
 	"kloigos/backend/internal/kernel/recent"
 )
 
@@ -144,27 +142,4 @@ func (r *ready) look(ctx context.Context) map[string]error {
 	default:
 		return last
 	}
-}
-
-// only lets a request through whose bearer has a permission; for what lies
-// outside of the table of routes.
-func (s admission) only(permission string) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		return s.letIn(c, s.admit(c.UserContext(), permission, c.Get(fiber.HeaderAuthorization)))
-	}
-}
-
-// letIn goes on with a request, or says why not.
-func (s admission) letIn(c *fiber.Ctx, err error) error {
-	if err == nil {
-		return c.Next()
-	}
-	var p *api.Problem
-	if !errors.As(err, &p) {
-		return err
-	}
-	if p.Status == http.StatusUnauthorized {
-		c.Set(fiber.HeaderWWWAuthenticate, `Bearer realm="kloigos"`)
-	}
-	return s.write(c, requestOf(c.UserContext()).id, p)
 }

@@ -16,28 +16,27 @@ import (
 // hostHandlers answers the routes about hosts.
 type hostHandlers struct{ *Server }
 
-func (h hostHandlers) register() {
-	s := h.Server
-	register(s, "list-hosts", h.listHosts, sorted(store.HostSorting))
-	register(s, "register-host", h.registerHost, means(func(_ context.Context, _ string, b api.RegisterHost) error {
+func (s hostHandlers) register() {
+	register(s.Server, "list-hosts", s.listHosts, sorted(store.HostSorting))
+	register(s.Server, "register-host", s.registerHost, means(func(_ context.Context, _ string, b api.RegisterHost) error {
 		return s.intents.CheckHost(hostRequest(b))
 	}, nil))
-	register(s, "get-host", h.getHost)
-	register(s, "update-host", h.updateHost)
-	register(s, "probe-host", h.probeHost)
-	register(s, "probe-hosts", h.probeHosts)
-	register(s, "measure-host", h.measureHost)
-	register(s, "confirm-host-key", h.confirmHostKey)
-	register(s, "set-layout", layoutHandlers{s}.setLayout, means(layoutHandlers{s}.checkLayout, layoutFollows))
-	register(s, "preview-layout", layoutHandlers{s}.previewLayout, means(layoutHandlers{s}.checkLayout, layoutFollows))
-	register(s, "relayout-host", layoutHandlers{s}.relayoutHost, orPlan[api.Host](s), means(layoutHandlers{s}.checkLayout, layoutFollows))
-	register(s, "initialize-host", h.initializeHost, orPlan[api.Host](s))
-	register(s, "refence-host", h.refenceHost, orPlan[api.Host](s))
-	register(s, "drain-host", h.drainHost)
-	register(s, "undrain-host", h.undrainHost)
-	register(s, "decommission-host", h.decommissionHost, orPlan[api.Host](s))
-	register(s, "declare-host-lost", h.declareHostLost)
-	register(s, "remove-host", h.removeHost)
+	register(s.Server, "get-host", s.getHost)
+	register(s.Server, "update-host", s.updateHost)
+	register(s.Server, "probe-host", s.probeHost)
+	register(s.Server, "probe-hosts", s.probeHosts)
+	register(s.Server, "measure-host", s.measureHost)
+	register(s.Server, "confirm-host-key", s.confirmHostKey)
+	register(s.Server, "set-layout", layoutHandlers(s).setLayout, means(layoutHandlers(s).checkLayout, layoutFollows))
+	register(s.Server, "preview-layout", layoutHandlers(s).previewLayout, means(layoutHandlers(s).checkLayout, layoutFollows))
+	register(s.Server, "relayout-host", layoutHandlers(s).relayoutHost, orPlan[api.Host](s.Server), means(layoutHandlers(s).checkLayout, layoutFollows))
+	register(s.Server, "initialize-host", s.initializeHost, orPlan[api.Host](s.Server))
+	register(s.Server, "refence-host", s.refenceHost, orPlan[api.Host](s.Server))
+	register(s.Server, "drain-host", s.drainHost)
+	register(s.Server, "undrain-host", s.undrainHost)
+	register(s.Server, "decommission-host", s.decommissionHost, orPlan[api.Host](s.Server))
+	register(s.Server, "declare-host-lost", s.declareHostLost)
+	register(s.Server, "remove-host", s.removeHost)
 }
 
 // host finds the host that a path names. One that is not there, one that was

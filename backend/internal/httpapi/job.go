@@ -16,13 +16,12 @@ import (
 // jobHandlers answers the routes about jobs.
 type jobHandlers struct{ *Server }
 
-func (h jobHandlers) register() {
-	s := h.Server
-	register(s, "list-jobs", h.listJobs, sorted(store.JobSorting))
-	register(s, "get-job", h.getJob)
-	register(s, "retry-job", h.retryJob)
-	register(s, "cancel-job", h.cancelJob)
-	register(s, "give-up-job", h.giveUpJob)
+func (s jobHandlers) register() {
+	register(s.Server, "list-jobs", s.listJobs, sorted(store.JobSorting))
+	register(s.Server, "get-job", s.getJob)
+	register(s.Server, "retry-job", s.retryJob)
+	register(s.Server, "cancel-job", s.cancelJob)
+	register(s.Server, "give-up-job", s.giveUpJob)
 }
 
 func (s jobHandlers) job(ctx context.Context, ref string) (store.Job, error) {

@@ -18,11 +18,10 @@ type logHandlers struct{ *Server }
 
 const eventStream = "text/event-stream"
 
-func (h logHandlers) register() {
-	s := h.Server
-	register(s, "get-job-log", h.getJobLog)
-	register(s, "get-job-outline", h.getJobOutline)
-	register(s, "stream-job-log", h.streamJobLog, func(o *huma.Operation) {
+func (s logHandlers) register() {
+	register(s.Server, "get-job-log", s.getJobLog)
+	register(s.Server, "get-job-outline", s.getJobOutline)
+	register(s.Server, "stream-job-log", s.streamJobLog, func(o *huma.Operation) {
 		o.Description = "Events: `log` with one entry of the log (its `id` is the sequence), `state` with the job whenever it moved, `end` when all was told. " +
 			"Resume with Last-Event-ID, or after."
 		o.Responses = map[string]*huma.Response{"200": {

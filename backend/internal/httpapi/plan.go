@@ -20,12 +20,11 @@ import (
 // planHandlers answers the routes about plans.
 type planHandlers struct{ *Server }
 
-func (h planHandlers) register() {
-	s := h.Server
-	register(s, "list-plans", h.listPlans, sorted(store.PlanSorting))
-	register(s, "get-plan", h.getPlan)
-	register(s, "approve-plan", h.decidePlan(domain.DecisionApprove))
-	register(s, "refuse-plan", h.decidePlan(domain.DecisionRefuse))
+func (s planHandlers) register() {
+	register(s.Server, "list-plans", s.listPlans, sorted(store.PlanSorting))
+	register(s.Server, "get-plan", s.getPlan)
+	register(s.Server, "approve-plan", s.decidePlan(domain.DecisionApprove))
+	register(s.Server, "refuse-plan", s.decidePlan(domain.DecisionRefuse))
 }
 
 // planned is the answer of an action that can be planned: the object that it

@@ -22,18 +22,17 @@ import (
 // playbookHandlers answers the routes about playbooks and their versions.
 type playbookHandlers struct{ *Server }
 
-func (h playbookHandlers) register() {
-	s := h.Server
-	register(s, "list-playbooks", h.listPlaybooks, sorted(store.PlaybookSorting))
-	register(s, "get-playbook", h.getPlaybook)
-	register(s, "list-playbook-versions", h.listPlaybookVersions, sorted(store.PlaybookVersionSorting))
-	uploadHandlers{s}.register()
-	register(s, "get-playbook-version", h.getPlaybookVersion)
-	register(s, "diff-playbook", h.diffPlaybook)
-	register(s, "set-default-playbook", h.setDefaultPlaybook)
-	register(s, "list-playbook-files", h.listPlaybookFiles)
-	register(s, "get-playbook-file", h.getPlaybookFile)
-	register(s, "download-playbook", h.downloadPlaybook, binary)
+func (s playbookHandlers) register() {
+	register(s.Server, "list-playbooks", s.listPlaybooks, sorted(store.PlaybookSorting))
+	register(s.Server, "get-playbook", s.getPlaybook)
+	register(s.Server, "list-playbook-versions", s.listPlaybookVersions, sorted(store.PlaybookVersionSorting))
+	uploadHandlers(s).register()
+	register(s.Server, "get-playbook-version", s.getPlaybookVersion)
+	register(s.Server, "diff-playbook", s.diffPlaybook)
+	register(s.Server, "set-default-playbook", s.setDefaultPlaybook)
+	register(s.Server, "list-playbook-files", s.listPlaybookFiles)
+	register(s.Server, "get-playbook-file", s.getPlaybookFile)
+	register(s.Server, "download-playbook", s.downloadPlaybook, binary)
 }
 
 // ByName is the input of an operation on one playbook.

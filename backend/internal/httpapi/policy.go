@@ -21,20 +21,19 @@ import (
 // mostConditions is how many conditions of a noun are shown that are not true.
 const mostConditions = 500
 
-// policyHandlers are those of policies and conditions.
+// policyHandlers answers the routes about policies and conditions.
 type policyHandlers struct{ *Server }
 
-func (p policyHandlers) register() {
-	s := p.Server
-	register(s, "list-policies", p.listPolicies)
-	register(s, "get-policy", p.getPolicy)
-	register(s, "list-policy-items", p.listPolicyItems, sorted(reconcile.ItemSorting))
-	register(s, "pause-policy", p.pausePolicy)
-	register(s, "resume-policy", p.resumePolicy)
-	register(s, "run-policy", p.runPolicy)
-	register(s, "pause-object", p.pauseObject)
-	register(s, "resume-object", p.resumeObject, func(o *huma.Operation) { o.DefaultStatus = http.StatusNoContent })
-	register(s, "list-conditions", p.listConditions)
+func (s policyHandlers) register() {
+	register(s.Server, "list-policies", s.listPolicies)
+	register(s.Server, "get-policy", s.getPolicy)
+	register(s.Server, "list-policy-items", s.listPolicyItems, sorted(reconcile.ItemSorting))
+	register(s.Server, "pause-policy", s.pausePolicy)
+	register(s.Server, "resume-policy", s.resumePolicy)
+	register(s.Server, "run-policy", s.runPolicy)
+	register(s.Server, "pause-object", s.pauseObject)
+	register(s.Server, "resume-object", s.resumeObject, func(o *huma.Operation) { o.DefaultStatus = http.StatusNoContent })
+	register(s.Server, "list-conditions", s.listConditions)
 }
 
 // ByPolicy is the input of an operation on one policy.

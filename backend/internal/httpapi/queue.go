@@ -12,13 +12,13 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// queueHandlers answers the routes about the queue.
 type queueHandlers struct{ *Server }
 
-func (h queueHandlers) register() {
-	s := h.Server
-	register(s, "get-queue", h.getQueue)
-	register(s, "pause-queue", h.pauseQueue)
-	register(s, "resume-queue", h.resumeQueue)
+func (s queueHandlers) register() {
+	register(s.Server, "get-queue", s.getQueue)
+	register(s.Server, "pause-queue", s.pauseQueue)
+	register(s.Server, "resume-queue", s.resumeQueue)
 }
 
 // backlogFor is how old the counts of the queue may be: pages that show it ask

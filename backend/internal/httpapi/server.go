@@ -156,7 +156,7 @@ func New(cfg Config) *Server {
 	}
 	describe(s)
 	s.openapi = document(s.api.OpenAPI())
-	admission{s}.serveDocuments()
+	serveDocuments(s)
 	return s.complete()
 }
 

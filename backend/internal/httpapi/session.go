@@ -15,11 +15,10 @@ import (
 // sessionHandlers answers the routes about sessions.
 type sessionHandlers struct{ *Server }
 
-func (h sessionHandlers) register() {
-	s := h.Server
-	register(s, "create-session", h.createSession, created)
-	register(s, "delete-session", h.deleteSession)
-	register(s, "whoami", h.whoami)
+func (s sessionHandlers) register() {
+	register(s.Server, "create-session", s.createSession, created)
+	register(s.Server, "delete-session", s.deleteSession)
+	register(s.Server, "whoami", s.whoami)
 }
 
 func (s sessionHandlers) createSession(ctx context.Context, in *struct{ Body api.Login }) (*object[api.Session], error) {

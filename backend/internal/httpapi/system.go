@@ -7,10 +7,11 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// systemHandlers answers the routes about the installation.
 type systemHandlers struct{ *Server }
 
-func (h systemHandlers) register() {
-	register(h.Server, "get-system", h.getSystem)
+func (s systemHandlers) register() {
+	register(s.Server, "get-system", s.getSystem)
 }
 
 func (s systemHandlers) getSystem(ctx context.Context, _ *struct{}) (*object[api.System], error) {

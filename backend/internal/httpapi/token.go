@@ -15,11 +15,10 @@ import (
 // tokenHandlers answers the routes about tokens.
 type tokenHandlers struct{ *Server }
 
-func (h tokenHandlers) register() {
-	s := h.Server
-	register(s, "list-tokens", h.listTokens, sorted(store.TokenSorting))
-	register(s, "create-token", h.createToken, created)
-	register(s, "delete-token", h.deleteToken)
+func (s tokenHandlers) register() {
+	register(s.Server, "list-tokens", s.listTokens, sorted(store.TokenSorting))
+	register(s.Server, "create-token", s.createToken, created)
+	register(s.Server, "delete-token", s.deleteToken)
 }
 
 func (s tokenHandlers) listTokens(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Token]], error) {

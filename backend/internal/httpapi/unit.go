@@ -17,12 +17,11 @@ import (
 // unitHandlers answers the routes about units.
 type unitHandlers struct{ *Server }
 
-func (h unitHandlers) register() {
-	s := h.Server
-	register(s, "list-compute-units", h.listUnits, sorted(store.UnitSorting))
-	register(s, "get-compute-unit", h.getUnit)
-	register(s, "close-compute-unit", h.closeUnit)
-	register(s, "open-compute-unit", h.openUnit)
+func (s unitHandlers) register() {
+	register(s.Server, "list-compute-units", s.listUnits, sorted(store.UnitSorting))
+	register(s.Server, "get-compute-unit", s.getUnit)
+	register(s.Server, "close-compute-unit", s.closeUnit)
+	register(s.Server, "open-compute-unit", s.openUnit)
 }
 
 func (s unitHandlers) unit(ctx context.Context, ref string) (store.Unit, error) {

@@ -38,9 +38,8 @@ type uploaded struct {
 	Body   api.PlaybookVersion
 }
 
-func (h uploadHandlers) register() {
-	s := h.Server
-	register(s, "upload-playbook", h.uploadPlaybook, created, func(o *huma.Operation) {
+func (s uploadHandlers) register() {
+	register(s.Server, "upload-playbook", s.uploadPlaybook, created, func(o *huma.Operation) {
 		version := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.PlaybookVersion](), true, "PlaybookVersion")
 		o.Description = "Looks at every file and refuses, place by place, what could act on the control plane or around a host's fence, and what " +
 			"does not take the variables of its job. The default stays as it is. Files that are known make no new version."

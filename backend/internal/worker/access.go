@@ -150,8 +150,8 @@ func (h *targetHost) offeredKey(ctx context.Context) (string, error) {
 	}
 }
 
-// target is the host as a play is given it, without a fence.
-func (h *targetHost) target(a access) ansible.Host {
+// unfenced is the host as a play is given it that no fence checks.
+func (h *targetHost) unfenced(a access) ansible.Host {
 	return ansible.Host{
 		Name: h.Name, Address: a.address, Port: h.Port, User: h.AdminUser,
 		PrivateKey: a.privateKey, HostKeys: []string{h.HostKey},

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/ansible"
-	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/kernel/failpoint"
@@ -108,14 +107,9 @@ func (r *areaPlay) playFor(ctx context.Context, p HostPlay) (json.RawMessage, er
 	if err != nil {
 		return nil, err
 	}
-	content := r.content
-	play := ansible.Play{
-		Name: p.Playbook, Playbook: p.File, Hosts: []ansible.Host{r.target(*to, true)}, Vars: p.Vars, Timeout: r.w.cfg.PlayTimeout,
-		Secrets: p.Secrets, BundleSHA256: bundle.Digest(content),
-		Unpack: func(dir string) error { return bundle.Unpack(content, dir, bundle.DefaultLimits) },
-	}
+	what := inputs.Play{File: p.File, Vars: p.Vars}
 	var refused error
-	out, err := r.carryOut(ctx, play, inputs.Play{File: p.File}, func(e ansible.Event) {
+	out, err := r.carryOut(ctx, r.playOf(what, *to, true, false), what, func(e ansible.Event) {
 		if e.Kind == ansible.EventResult && p.Each != nil && refused == nil {
 			refused = p.Each(e.Result)
 		}

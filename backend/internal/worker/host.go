@@ -202,7 +202,7 @@ func taken(devices []domain.Device, byID []string) []domain.Device {
 // under it, unless the operator asked for another incarnation, or for a number that
 // this database no longer knows of, to be replaced.
 func bootstrap(ctx context.Context, r *run) error {
-	refence := refence(r.job)
+	refence := replacesFence(r.job)
 	if err := r.play(ctx, inputs.OfBootstrap(r.host.Host, refence, r.host.fence), r.host.Fenced && !refence); err != nil {
 		return err
 	}

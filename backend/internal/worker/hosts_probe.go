@@ -115,7 +115,7 @@ func (t *together) target(ctx context.Context, h store.Host) (*ansible.Host, err
 	if err != nil {
 		return nil, err
 	}
-	target := one.target(*to)
+	target := one.unfenced(*to)
 	return &target, nil
 }
 
@@ -162,7 +162,7 @@ func (t *together) play(ctx context.Context, targets []ansible.Host) error {
 	}
 	left := &domain.JobError{Code: domain.ErrCodePlaybookError, Message: "The playbook returned no facts of this host."}
 	for _, f := range out.Failures {
-		failure := failed(f, f.Host)
+		failure := failureOf(f, f.Host)
 		switch h, waits := t.hosts[f.Host]; {
 		case waits:
 			if err := t.fail(ctx, h, failure); err != nil {

@@ -38,7 +38,7 @@ func planChecked(ctx context.Context, tx *store.Tx, r *run) error {
 
 // about says what the plan is about, for this very run.
 func (r *run) about() inputs.About {
-	a := inputs.About{Kind: r.job.Kind, Subject: r.job.Subject(), Refence: refence(r.job), Job: r.job.ID}
+	a := inputs.About{Kind: r.job.Kind, Subject: r.job.Subject(), Refence: replacesFence(r.job), Job: r.job.ID}
 	if r.job.Kind == domain.KindPlan {
 		a.Kind, a.Refence, a.Proposal = r.plan.Kind, r.plan.Action == domain.ActionRefence, r.plan.Proposal
 		if r.plan.AllocationID != nil {
@@ -184,8 +184,8 @@ func (r *run) stale(moved, why string) *domain.JobError {
 	}
 }
 
-// refence tells whether a job is to replace the fence of its host.
-func refence(j store.Job) bool {
+// replacesFence tells whether a job is to replace the fence of its host.
+func replacesFence(j store.Job) bool {
 	var args struct {
 		Refence bool `json:"refence"`
 	}

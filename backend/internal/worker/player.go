@@ -61,7 +61,7 @@ func (p *player) carryOut(ctx context.Context, play ansible.Play, what inputs.Pl
 		return ansible.Outcome{}, fmt.Errorf("run play %s: %w", what.File, err)
 	}
 	if out.Failure != nil {
-		why := failed(*out.Failure, p.host.Name)
+		why := failureOf(*out.Failure, p.host.Name)
 		p.played = why.Answered()
 		return out, why
 	}
@@ -91,7 +91,7 @@ func (p *player) playOn(what inputs.Play, hosts []ansible.Host, check bool) ansi
 
 // target is the host as a play is given it.
 func (p *player) target(a access, fenced bool) ansible.Host {
-	host := p.host.target(a)
+	host := p.host.unfenced(a)
 	if fenced {
 		host.Fence = &ansible.Fence{Incarnation: p.host.Incarnation.String(), Number: p.host.fence, Run: p.claim.ID.String()}
 	}
@@ -161,8 +161,8 @@ var codes = map[ansible.FailureCode]string{
 	ansible.CodePlaybookError:  domain.ErrCodePlaybookError,
 }
 
-// failed is the failure of a play as an error of the job.
-func failed(f ansible.Failure, host string) *domain.JobError {
+// failureOf is the failure of a play as an error of the job.
+func failureOf(f ansible.Failure, host string) *domain.JobError {
 	code, ok := codes[f.Code]
 	if !ok {
 		code = domain.ErrCodeTaskFailed

@@ -173,8 +173,8 @@ DELETE FROM reconcile_items
 RETURNING policy, object_id`
 
 // What lies further ahead than anything that is ever written was written before
-// the database's clock went back, or by a release with a longer interval. A lease
-// that is alive is renewed within the time that it is cut to. Items that somebody
+// the database's clock went back, or by a release with a longer interval. A lease is
+// cut to a time within which its holder, if alive, renews it. Items that somebody
 // else has locked are set right a minute later.
 const (
 	sqlDueAhead = `

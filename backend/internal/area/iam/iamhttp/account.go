@@ -24,18 +24,18 @@ const (
 	disableAccounts = "installation.account:disable"
 )
 
-func (on accountHandlers) register() {
-	s := on.server
-	httpapi.Register(s, "list-accounts", on.listAccounts, httpapi.Sorted(iam.AccountSorting))
-	httpapi.Register(s, "create-account", on.createAccount, httpapi.Created, httpapi.Example(api.CreateAccount{Name: "ada", Email: "ada@example.org"}))
-	httpapi.Register(s, "get-account", on.getAccount)
-	httpapi.Register(s, "change-account", on.changeAccount, httpapi.Example(map[string]any{"email": "ada@example.org"}))
-	httpapi.Register(s, "disable-account", on.disableAccount)
-	httpapi.Register(s, "enable-account", on.enableAccount)
-	httpapi.Register(s, "reset-password", on.resetPassword)
-	httpapi.Register(s, "list-members", on.listMembers, httpapi.Sorted(iam.AccountSorting))
-	httpapi.Register(s, "change-password", on.changePassword, httpapi.Example(api.ChangePassword{OldPassword: "the old one", Password: "a long new sentence"}))
-	httpapi.Register(s, "set-password", on.setPassword, httpapi.Example(api.SetPassword{Link: "kll_...", Password: "a long new sentence"}))
+func (h accountHandlers) register() {
+	s := h.server
+	httpapi.Register(s, "list-accounts", h.listAccounts, httpapi.Sorted(iam.AccountSorting))
+	httpapi.Register(s, "create-account", h.createAccount, httpapi.Created, httpapi.Example(api.CreateAccount{Name: "ada", Email: "ada@example.org"}))
+	httpapi.Register(s, "get-account", h.getAccount)
+	httpapi.Register(s, "change-account", h.changeAccount, httpapi.Example(map[string]any{"email": "ada@example.org"}))
+	httpapi.Register(s, "disable-account", h.disableAccount)
+	httpapi.Register(s, "enable-account", h.enableAccount)
+	httpapi.Register(s, "reset-password", h.resetPassword)
+	httpapi.Register(s, "list-members", h.listMembers, httpapi.Sorted(iam.AccountSorting))
+	httpapi.Register(s, "change-password", h.changePassword, httpapi.Example(api.ChangePassword{OldPassword: "the old one", Password: "a long new sentence"}))
+	httpapi.Register(s, "set-password", h.setPassword, httpapi.Example(api.SetPassword{Link: "kll_...", Password: "a long new sentence"}))
 }
 
 func (h handlers) accounts(ctx context.Context, route string, q api.PageQuery, filters []string, f iam.AccountFilter, a asker) (*httpapi.Object[api.Page[api.Account]], error) {

@@ -25,12 +25,12 @@ const (
 	readAccounts = "installation.account:read"
 )
 
-func (on grantHandlers) register() {
-	s := on.server
-	httpapi.Register(s, "list-grants", on.listGrants, httpapi.Sorted(iam.GrantSorting))
-	httpapi.Register(s, "create-grant", on.createGrant, httpapi.Created, httpapi.Example(api.CreateGrant{Account: "ada", Role: "operator", Scope: "acme/web"}))
-	httpapi.Register(s, "get-grant", on.getGrant)
-	httpapi.Register(s, "delete-grant", on.deleteGrant)
+func (h grantHandlers) register() {
+	s := h.server
+	httpapi.Register(s, "list-grants", h.listGrants, httpapi.Sorted(iam.GrantSorting))
+	httpapi.Register(s, "create-grant", h.createGrant, httpapi.Created, httpapi.Example(api.CreateGrant{Account: "ada", Role: "operator", Scope: "acme/web"}))
+	httpapi.Register(s, "get-grant", h.getGrant)
+	httpapi.Register(s, "delete-grant", h.deleteGrant)
 }
 
 // scopeAt finds a scope that a field names, and asks for a permission there.

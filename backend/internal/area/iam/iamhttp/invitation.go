@@ -25,15 +25,15 @@ const (
 	deleteInvitations = "organization.invitation:delete"
 )
 
-func (on invitationHandlers) register() {
-	s := on.server
-	httpapi.Register(s, "list-invitations", on.listInvitations, httpapi.Sorted(iam.InvitationSorting))
-	httpapi.Register(s, "create-invitation", on.createInvitation, httpapi.Created, httpapi.Example(api.CreateInvitation{Person: "bob@example.org", Role: "operator", Scope: "acme/web"}))
-	httpapi.Register(s, "get-invitation", on.getInvitation)
-	httpapi.Register(s, "delete-invitation", on.deleteInvitation)
-	httpapi.Register(s, "show-offered-role", on.showOfferedRole, httpapi.Example(api.InvitationLink{Link: "kli_..."}))
-	httpapi.Register(s, "accept-invitation", on.acceptInvitation, httpapi.Example(api.InvitationLink{Link: "kli_..."}))
-	httpapi.Register(s, "join-by-invitation", on.joinByInvitation, httpapi.Created, httpapi.Example(api.JoinByInvitation{Link: "kli_...", Name: "bob", Password: "a long new sentence"}))
+func (h invitationHandlers) register() {
+	s := h.server
+	httpapi.Register(s, "list-invitations", h.listInvitations, httpapi.Sorted(iam.InvitationSorting))
+	httpapi.Register(s, "create-invitation", h.createInvitation, httpapi.Created, httpapi.Example(api.CreateInvitation{Person: "bob@example.org", Role: "operator", Scope: "acme/web"}))
+	httpapi.Register(s, "get-invitation", h.getInvitation)
+	httpapi.Register(s, "delete-invitation", h.deleteInvitation)
+	httpapi.Register(s, "show-offered-role", h.showOfferedRole, httpapi.Example(api.InvitationLink{Link: "kli_..."}))
+	httpapi.Register(s, "accept-invitation", h.acceptInvitation, httpapi.Example(api.InvitationLink{Link: "kli_..."}))
+	httpapi.Register(s, "join-by-invitation", h.joinByInvitation, httpapi.Created, httpapi.Example(api.JoinByInvitation{Link: "kli_...", Name: "bob", Password: "a long new sentence"}))
 }
 
 func presentInvitation(i iam.Invitation) api.Invitation {

@@ -22,18 +22,18 @@ import (
 // loginHandlers answers the routes about logins by providers.
 type loginHandlers struct{ handlers }
 
-func (on loginHandlers) register() {
-	s := on.server
+func (h loginHandlers) register() {
+	s := h.server
 	start := httpapi.Example(api.StartLogin{Provider: "7f9c2ba4-e88f-4a2b-9b6e-0e6f8c5a1d11", ReturnTo: "/hosts"})
 	finish := httpapi.Example(api.FinishLogin{Provider: "7f9c2ba4-e88f-4a2b-9b6e-0e6f8c5a1d11", Browser: "klb_...", State: "kls_...", Code: "SplxlOBeZQQYbYS6WxSbIA"})
-	httpapi.Register(s, "list-login-providers", on.listLoginProviders)
-	httpapi.Register(s, "start-login", on.startLogin, start)
-	httpapi.Register(s, "finish-login", on.finishLogin, finish)
-	httpapi.Register(s, "list-identities", on.listIdentities)
-	httpapi.Register(s, "list-linkable-providers", on.listLinkable)
-	httpapi.Register(s, "start-link", on.startLink, start)
-	httpapi.Register(s, "finish-link", on.finishLink, finish)
-	httpapi.Register(s, "delete-identity", on.deleteIdentity)
+	httpapi.Register(s, "list-login-providers", h.listLoginProviders)
+	httpapi.Register(s, "start-login", h.startLogin, start)
+	httpapi.Register(s, "finish-login", h.finishLogin, finish)
+	httpapi.Register(s, "list-identities", h.listIdentities)
+	httpapi.Register(s, "list-linkable-providers", h.listLinkable)
+	httpapi.Register(s, "start-link", h.startLink, start)
+	httpapi.Register(s, "finish-link", h.finishLink, finish)
+	httpapi.Register(s, "delete-identity", h.deleteIdentity)
 }
 
 func presentLoginProvider(p iam.Provider) api.LoginProvider {

@@ -17,15 +17,15 @@ import (
 // passkeyHandlers answers the routes about passkeys.
 type passkeyHandlers struct{ handlers }
 
-func (on passkeyHandlers) register() {
-	s := on.server
+func (h passkeyHandlers) register() {
+	s := h.server
 	none := json.RawMessage(`{}`)
-	httpapi.Register(s, "list-passkeys", on.listPasskeys)
-	httpapi.Register(s, "begin-passkey", on.beginPasskey, httpapi.Example(api.ProvePassword{Password: "the present one"}))
-	httpapi.Register(s, "create-passkey", on.createPasskey, httpapi.Created, httpapi.Example(api.CreatePasskey{Name: "laptop", Challenge: "...", Credential: none}))
-	httpapi.Register(s, "delete-passkey", on.deletePasskey)
-	httpapi.Register(s, "begin-passkey-login", on.beginPasskeyLogin)
-	httpapi.Register(s, "create-passkey-session", on.createPasskeySession, httpapi.Created, httpapi.Example(api.PasskeyLogin{Challenge: "...", Credential: none}))
+	httpapi.Register(s, "list-passkeys", h.listPasskeys)
+	httpapi.Register(s, "begin-passkey", h.beginPasskey, httpapi.Example(api.ProvePassword{Password: "the present one"}))
+	httpapi.Register(s, "create-passkey", h.createPasskey, httpapi.Created, httpapi.Example(api.CreatePasskey{Name: "laptop", Challenge: "...", Credential: none}))
+	httpapi.Register(s, "delete-passkey", h.deletePasskey)
+	httpapi.Register(s, "begin-passkey-login", h.beginPasskeyLogin)
+	httpapi.Register(s, "create-passkey-session", h.createPasskeySession, httpapi.Created, httpapi.Example(api.PasskeyLogin{Challenge: "...", Credential: none}))
 }
 
 // devices is the check of passkeys, if the installation has a web app that browsers reach.

@@ -24,11 +24,11 @@ const (
 	setQuotas  = "organization.quota:set"
 )
 
-func (on quotaHandlers) register() {
-	s := on.server
-	httpapi.Register(s, "list-quotas", on.listQuotas)
-	httpapi.Register(s, "set-quota", on.setQuota, httpapi.Example(api.SetQuota{Scope: "acme/web", Resource: "cpus", Amount: 64}))
-	httpapi.Register(s, "remove-quota", on.removeQuota, httpapi.Example(api.QuotaOf{Scope: "acme/web", Resource: "cpus"}), func(o *huma.Operation) { o.DefaultStatus = http.StatusNoContent })
+func (h quotaHandlers) register() {
+	s := h.server
+	httpapi.Register(s, "list-quotas", h.listQuotas)
+	httpapi.Register(s, "set-quota", h.setQuota, httpapi.Example(api.SetQuota{Scope: "acme/web", Resource: "cpus", Amount: 64}))
+	httpapi.Register(s, "remove-quota", h.removeQuota, httpapi.Example(api.QuotaOf{Scope: "acme/web", Resource: "cpus"}), func(o *huma.Operation) { o.DefaultStatus = http.StatusNoContent })
 }
 
 func (h quotaHandlers) listQuotas(ctx context.Context, in *struct{ api.QuotaFilter }) (*httpapi.Object[api.Page[api.Quota]], error) {

@@ -27,14 +27,14 @@ const (
 	deleteRoles = "organization.role:delete"
 )
 
-func (on roleHandlers) register() {
-	s := on.server
-	httpapi.Register(s, "list-roles", on.listRoles)
-	httpapi.Register(s, "create-role", on.createRole, httpapi.Created, httpapi.Example(api.CreateRole{Name: "watcher", Permissions: []string{"project.workspace.host:read"}}))
-	httpapi.Register(s, "get-role", on.getRole)
-	httpapi.Register(s, "change-role", on.changeRole, httpapi.Example(map[string]any{"description": "sees hosts"}))
-	httpapi.Register(s, "delete-role", on.deleteRole)
-	httpapi.Register(s, "get-access", on.getAccess)
+func (h roleHandlers) register() {
+	s := h.server
+	httpapi.Register(s, "list-roles", h.listRoles)
+	httpapi.Register(s, "create-role", h.createRole, httpapi.Created, httpapi.Example(api.CreateRole{Name: "watcher", Permissions: []string{"project.workspace.host:read"}}))
+	httpapi.Register(s, "get-role", h.getRole)
+	httpapi.Register(s, "change-role", h.changeRole, httpapi.Example(map[string]any{"description": "sees hosts"}))
+	httpapi.Register(s, "delete-role", h.deleteRole)
+	httpapi.Register(s, "get-access", h.getAccess)
 }
 
 func grantable() []string { return iam.Grantable(api.Permissions()) }

@@ -43,20 +43,20 @@ var permissionsOf = map[string]permissions{
 	iam.WorkspaceNoun:    {changeWorkspace, suspendWorkspace, deleteWorkspace},
 }
 
-func (on scopeHandlers) register() {
-	s := on.server
-	httpapi.Register(s, "list-organizations", on.listOrganizations, httpapi.Sorted(iam.ScopeSorting))
-	httpapi.Register(s, "list-projects", on.listProjects, httpapi.Sorted(iam.ScopeSorting))
-	httpapi.Register(s, "list-workspaces", on.listWorkspaces, httpapi.Sorted(iam.ScopeSorting))
-	httpapi.Register(s, "create-organization", on.createOrganization, httpapi.Created, httpapi.Example(api.CreateOrganization{Name: "acme", Owner: "ada"}))
-	httpapi.Register(s, "create-project", on.createProject, httpapi.Created, httpapi.Example(api.CreateProject{Name: "web", Organization: "acme"}))
-	httpapi.Register(s, "create-workspace", on.createWorkspace, httpapi.Created, httpapi.Example(api.CreateWorkspace{Name: "production", Project: "acme/web", Type: "bare_metal"}))
-	httpapi.Register(s, "move-workspace", on.moveWorkspace, httpapi.Example(api.MoveWorkspace{Project: "acme/shop"}))
-	httpapi.Register(s, "require-second-factor", on.secondFactor(true))
-	httpapi.Register(s, "waive-second-factor", on.secondFactor(false))
-	httpapi.Register(s, "list-object-conditions", on.listObjectConditions)
+func (h scopeHandlers) register() {
+	s := h.server
+	httpapi.Register(s, "list-organizations", h.listOrganizations, httpapi.Sorted(iam.ScopeSorting))
+	httpapi.Register(s, "list-projects", h.listProjects, httpapi.Sorted(iam.ScopeSorting))
+	httpapi.Register(s, "list-workspaces", h.listWorkspaces, httpapi.Sorted(iam.ScopeSorting))
+	httpapi.Register(s, "create-organization", h.createOrganization, httpapi.Created, httpapi.Example(api.CreateOrganization{Name: "acme", Owner: "ada"}))
+	httpapi.Register(s, "create-project", h.createProject, httpapi.Created, httpapi.Example(api.CreateProject{Name: "web", Organization: "acme"}))
+	httpapi.Register(s, "create-workspace", h.createWorkspace, httpapi.Created, httpapi.Example(api.CreateWorkspace{Name: "production", Project: "acme/web", Type: "bare_metal"}))
+	httpapi.Register(s, "move-workspace", h.moveWorkspace, httpapi.Example(api.MoveWorkspace{Project: "acme/shop"}))
+	httpapi.Register(s, "require-second-factor", h.secondFactor(true))
+	httpapi.Register(s, "waive-second-factor", h.secondFactor(false))
+	httpapi.Register(s, "list-object-conditions", h.listObjectConditions)
 	for _, level := range []iam.Level{iam.Organizations, iam.Projects, iam.Workspaces} {
-		l := onLevel{on.handlers, level, permissionsOf[level.Noun]}
+		l := onLevel{h.handlers, level, permissionsOf[level.Noun]}
 		httpapi.Register(s, "get-"+level.Noun, l.get)
 		httpapi.Register(s, "change-"+level.Noun, l.change, httpapi.Example(map[string]any{"name": "acme"}))
 		httpapi.Register(s, "suspend-"+level.Noun, l.suspend)

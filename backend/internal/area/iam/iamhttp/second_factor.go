@@ -18,16 +18,16 @@ import (
 // secondFactorHandlers answers the routes about second factors.
 type secondFactorHandlers struct{ handlers }
 
-func (on secondFactorHandlers) register() {
-	s := on.server
-	httpapi.Register(s, "confirm-session", on.confirmSession, httpapi.Created, httpapi.Example(api.ConfirmSession{Pending: "klp_...", Code: "123456"}))
-	httpapi.Register(s, "get-second-factor", on.getSecondFactor)
-	httpapi.Register(s, "enrol-second-factor", on.enrolSecondFactor, httpapi.Created, httpapi.Example(api.ProvePassword{Password: "the present one"}))
-	httpapi.Register(s, "confirm-second-factor", on.confirmSecondFactor, httpapi.Example(api.ConfirmSecondFactor{Code: "123456"}))
-	httpapi.Register(s, "renew-recovery-codes", on.renewRecoveryCodes, httpapi.Example(api.ProvePassword{Password: "the present one"}))
-	httpapi.Register(s, "remove-second-factor", on.removeSecondFactor, httpapi.Example(api.ProvePassword{Password: "the present one"}))
-	httpapi.Register(s, "reset-second-factor", on.resetSecondFactor)
-	httpapi.Register(s, "list-account-events", on.listAccountEvents)
+func (h secondFactorHandlers) register() {
+	s := h.server
+	httpapi.Register(s, "confirm-session", h.confirmSession, httpapi.Created, httpapi.Example(api.ConfirmSession{Pending: "klp_...", Code: "123456"}))
+	httpapi.Register(s, "get-second-factor", h.getSecondFactor)
+	httpapi.Register(s, "enrol-second-factor", h.enrolSecondFactor, httpapi.Created, httpapi.Example(api.ProvePassword{Password: "the present one"}))
+	httpapi.Register(s, "confirm-second-factor", h.confirmSecondFactor, httpapi.Example(api.ConfirmSecondFactor{Code: "123456"}))
+	httpapi.Register(s, "renew-recovery-codes", h.renewRecoveryCodes, httpapi.Example(api.ProvePassword{Password: "the present one"}))
+	httpapi.Register(s, "remove-second-factor", h.removeSecondFactor, httpapi.Example(api.ProvePassword{Password: "the present one"}))
+	httpapi.Register(s, "reset-second-factor", h.resetSecondFactor)
+	httpapi.Register(s, "list-account-events", h.listAccountEvents)
 }
 
 // confirmSession is for somebody who is not logged in, and has shown the password.

@@ -25,17 +25,17 @@ const (
 	revealKeys    = "organization.service_account:reveal"
 )
 
-func (on serviceAccountHandlers) register() {
-	s := on.server
-	httpapi.Register(s, "list-service-accounts", on.listServiceAccounts, httpapi.Sorted(iam.AccountSorting))
-	httpapi.Register(s, "create-service-account", on.createServiceAccount, httpapi.Created, httpapi.Example(api.CreateServiceAccount{Name: "ci"}))
-	httpapi.Register(s, "get-service-account", on.getServiceAccount)
-	httpapi.Register(s, "disable-service-account", on.disableServiceAccount)
-	httpapi.Register(s, "enable-service-account", on.enableServiceAccount)
-	httpapi.Register(s, "list-keys", on.listKeys)
-	httpapi.Register(s, "create-key", on.createKey, httpapi.Created, httpapi.Example(api.CreateKey{Name: "pipeline", Days: 90}))
-	httpapi.Register(s, "rotate-key", on.rotateKey, httpapi.Example(api.RotateKey{Hours: 24}))
-	httpapi.Register(s, "delete-key", on.deleteKey)
+func (h serviceAccountHandlers) register() {
+	s := h.server
+	httpapi.Register(s, "list-service-accounts", h.listServiceAccounts, httpapi.Sorted(iam.AccountSorting))
+	httpapi.Register(s, "create-service-account", h.createServiceAccount, httpapi.Created, httpapi.Example(api.CreateServiceAccount{Name: "ci"}))
+	httpapi.Register(s, "get-service-account", h.getServiceAccount)
+	httpapi.Register(s, "disable-service-account", h.disableServiceAccount)
+	httpapi.Register(s, "enable-service-account", h.enableServiceAccount)
+	httpapi.Register(s, "list-keys", h.listKeys)
+	httpapi.Register(s, "create-key", h.createKey, httpapi.Created, httpapi.Example(api.CreateKey{Name: "pipeline", Days: 90}))
+	httpapi.Register(s, "rotate-key", h.rotateKey, httpapi.Example(api.RotateKey{Hours: 24}))
+	httpapi.Register(s, "delete-key", h.deleteKey)
 }
 
 func (h serviceAccountHandlers) listServiceAccounts(ctx context.Context, in *struct{ api.ServiceAccountFilter }) (*httpapi.Object[api.Page[api.Account]], error) {

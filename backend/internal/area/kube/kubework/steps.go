@@ -55,7 +55,7 @@ func Handlers(config Config) work.Handlers {
 	}
 }
 
-// steps are what the steps of all jobs about clusters share.
+// steps are what all jobs about clusters share, and the steps of those that need no more.
 type steps struct{ Config }
 
 // world is the cluster of an attempt with all that the steps look at, read afresh.
